@@ -106,8 +106,9 @@ class MaskMaker:
                 filling.take(self._reserved(link, filling))
             filling.session.make_mask(link, filling.number)
         except (AdapterHostUnreachable, AdapterHostRefused) as error:
-            # Tried again for the next reply.
-            self.tally.reason = str(error)
+            # Tried again for the next reply; its own words are about a reply that stops.
+            gone = isinstance(error, AdapterHostUnreachable)
+            self.tally.reason = "the adapter host cannot be reached" if gone else str(error)
             return False
         except (AdapterHostError, MasksError, OSError) as error:
             self._stop(str(error))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +16,9 @@ from split_client.crypto.hosted import HostedAdapters
 from split_client.crypto.making import device_ranges
 from split_client.crypto.session import HostSession
 from split_client.generation.sequence import Sequence
+from split_client.owner_file import write_whole
 from split_masks.device import Mask
-from split_masks.ranges import MaskRange
+from split_masks.ranges import MaskRange, RangeFile
 from tests.adapter_hosts import RunningHost, made_host, running_host
 from tests.patience import PATIENCE, until
 from tests.split_client.crypto.correcting import (
@@ -127,8 +127,7 @@ def test_both_sides_have_written_a_range_down_before_its_first_mask(
     make = HostSession.make_mask
 
     def looked(session: HostSession, *rest: Any) -> None:
-        host = made_host({}, masks=tmp_path)._mask_terms.ranges
-        assert host is not None
+        host = RangeFile(tmp_path / "host-masks.json", write_whole)
         found.append((host.reserved(), device_ranges().reserved()))
         make(session, *rest)
 
@@ -136,8 +135,10 @@ def test_both_sides_have_written_a_range_down_before_its_first_mask(
     with _serving(tmp_path) as served, _masked(served.url) as (adapters, _):
         adapters.prepare("made")
         _filled(adapters)
+    assert len(found) == 4
     for host, device in found:
-        assert list(host.values()) == list(device.values()) == [4]
+        assert list(device.values()) == [4]
+        assert host == {"anonymous": 256}
 
 
 @pytest.mark.parametrize("masks", [40, 512])
@@ -189,7 +190,7 @@ def test_masks_that_the_host_refuses_are_given_up_and_the_state_is_encrypted(
             masks.kept.clear()
             masks.ranges = []
             if code == "foreign":
-                served.host._masks._given.clear()
+                served.host._masks._numbers._given.clear()
         asked = _asked(adapters)
         adapters.use("made", sequence)
         _states(sequence, 3)
@@ -212,21 +213,23 @@ def test_a_host_that_is_started_again_loses_masks_and_no_reply(tmp_path: Path) -
 
 
 def test_a_host_whose_numbers_were_turned_back_gets_no_more_masks(tmp_path: Path) -> None:
-    with _serving(tmp_path) as served, _masked(served.url) as (adapters, sequence):
-        before = tmp_path / "host-masks.json"
+    file = tmp_path / "host-masks.json"
+    RangeFile(file, write_whole).reserve("anonymous", 1)
+    before = file.read_bytes()
+    with _serving(tmp_path) as served, _masked(served.url) as (adapters, _):
         adapters.prepare("made")
         _filled(adapters)
-        document = before.read_text()
-        before.write_text(re.sub(r'"anonymous": \d+', '"anonymous": 1', document))
-        adapters.use("made", sequence)
-        _states(sequence, 5)
+    file.write_bytes(before)
+    with _serving(tmp_path) as served, _masked(served.url) as (adapters, sequence):
+        adapters.prepare("made")
         until(lambda: "turned back" in adapters.masks.reason)
-        for _ in range(2):
+        for _ in range(3):
             adapters.use("made", sequence)
             _states(sequence, 3)
+        assert (adapters.masks.made, adapters.masks.encrypted) == (0, 9)
         # Asked for once: each range is spent.
-        assert adapters.masks.made == 4
-        assert '"anonymous": 5' in before.read_text()
+        (given,) = {masks.ranges[0] for masks in served.host._masks._held.values() if masks.ranges}
+        assert given.count == 4
 
 
 @pytest.mark.parametrize("data", [b"", bytes(26), MaskRange(bytes(16), 0, 99).pack(), bytes(99)])

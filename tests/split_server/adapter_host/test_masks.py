@@ -19,8 +19,10 @@ from split_he.keys import DeviceKeys
 from split_he.layout import Packing
 from split_masks.device import Hiding, Mask
 from split_masks.ranges import MaskRange
+from split_server.adapter_host.budget import StateFile
 from split_server.adapter_host.errors import (
     BudgetExhausted,
+    HostStateUnusable,
     KeyMissing,
     MalformedCiphertext,
     WorkerLost,
@@ -184,9 +186,12 @@ def test_a_host_that_was_started_again_knows_which_masks_it_lost(tmp_path: Path)
         device = await _keyed(host)
         with pytest.raises(MaskLost, match="started again"):
             device.use(0, states[0])
+        # The rest of the block is lost with them.
+        with pytest.raises(MaskLost):
+            device.use(255, states[0])
         with pytest.raises(MaskForeign):
-            device.use(4, states[0])
-        assert (await device.reserve(1)).first == 4
+            device.use(256, states[0])
+        assert (await device.reserve(1)).first == 256
 
     _with_host(tmp_path, before)
     _with_host(tmp_path, after)
@@ -199,7 +204,7 @@ def test_each_number_is_a_unit_that_never_comes_back(tmp_path: Path) -> None:
         assert host.budget.left("ada", "made") == 4
         # It is on the disk before anybody is told.
         assert json.loads((tmp_path / "queries.json").read_text())["queries"]["ada"]["made"] >= 6
-        assert json.loads((tmp_path / "host-masks.json").read_text())["next"] == {"ada": 6}
+        assert json.loads((tmp_path / "host-masks.json").read_text())["next"] == {"ada": 256}
         # The same request again is the same range.
         assert await device.reserve(6) == given
         await device.mask(0)
@@ -291,7 +296,7 @@ def test_nothing_is_reserved_without_a_key_a_count_or_a_file(tmp_path: Path) -> 
     _with_host(tmp_path, without, masks_per_principal=0)
 
 
-def test_a_file_that_cannot_be_written_hands_out_nothing_and_keeps_the_units(
+def test_a_file_that_is_damaged_under_a_running_host_hands_out_nothing(
     tmp_path: Path,
 ) -> None:
     async def test(host: AdapterHost) -> None:
@@ -300,11 +305,47 @@ def test_a_file_that_cannot_be_written_hands_out_nothing_and_keeps_the_units(
         with pytest.raises(MasksUnavailable) as unavailable:
             await device.reserve(3)
         assert unavailable.value.code == "masks_unavailable"
-        assert host.budget.left("ada", "made") == 97
+        assert host.budget.left("ada", "made") == 100
         (tmp_path / "host-masks.json").unlink()
         assert (await device.reserve(3)).first == 0
 
     _with_host(tmp_path, test)
+
+
+def test_numbers_of_a_block_are_handed_out_one_after_the_other(tmp_path: Path) -> None:
+    async def test(host: AdapterHost) -> None:
+        devices = [await _keyed(host) for _ in range(4)]
+        given = await asyncio.gather(*(device.reserve(100) for device in devices))
+        assert sorted((one.first, one.count) for one in given) == [
+            (0, 100),
+            (100, 100),
+            (200, 56),
+            (256, 100),
+        ]
+        assert host.budget.left("ada", "made") == 1000 - 356
+        assert host._masks.held("ada") == 356
+
+    _with_host(tmp_path, test, budget=1000)
+
+
+def test_a_count_that_cannot_be_written_hands_out_nothing_and_keeps_the_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(host: AdapterHost) -> None:
+        device = await _keyed(host)
+
+        def full(*_: object) -> None:
+            raise HostStateUnusable(tmp_path, "no space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(StateFile, "write", full)
+            with pytest.raises(HostStateUnusable):
+                await device.reserve(3)
+        assert host.budget.left("ada", "made") == 97
+        given = await device.reserve(3)
+        assert (given.first, given.count) == (3, 3)
+
+    _with_host(tmp_path, test, state=tmp_path)
 
 
 def test_malformed_bytes_leave_the_mask_and_the_number_as_they_were(tmp_path: Path) -> None:

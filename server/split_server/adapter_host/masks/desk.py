@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
 from collections.abc import Awaitable, Callable
 
-from split_masks.errors import MalformedNumbers, MasksError
+from split_masks.errors import MalformedNumbers
 from split_masks.limits import MOST_IN_A_RANGE
 from split_masks.numbers import unpack
-from split_masks.ranges import MaskRange
 from split_server.adapter_host.budget import QueryBudget
 from split_server.adapter_host.errors import BudgetExhausted, KeyMissing
 from split_server.adapter_host.limits import HostLimits
@@ -28,10 +26,10 @@ from split_server.adapter_host.masks.errors import (
     TooManyMasks,
 )
 from split_server.adapter_host.masks.held import Repeated, SessionMasks
+from split_server.adapter_host.masks.numbers import Numbers
 from split_server.adapter_host.masks.terms import MaskTerms
 from split_server.adapter_host.sessions import HostSession
 
-_log = logging.getLogger(__name__)
 # The payload of a query's job for a mask: the reply, then s.
 Make = Callable[[HostSession, bytes], Awaitable[tuple[bytes, bytes]]]
 
@@ -44,7 +42,7 @@ class MaskDesk:
     ) -> None:
         self._terms, self._limits, self._budget, self._make_one = terms, limits, budget, make
         self._held: dict[bytes, SessionMasks] = {}
-        self._given = {} if terms.ranges is None else terms.ranges.reserved()
+        self._numbers = Numbers(terms.ranges)
 
     def offered(self, adapter: str) -> int:
         """Masks that one principal may hold of ``adapter``; 0: none are made."""
@@ -69,10 +67,10 @@ class MaskDesk:
         asked = masks.reserving
         task = asked.answer if ordinal == asked.number else None
         if task is None:
-            if ordinal != asked.number + 1 or masks.unmade or masks.pending:
+            under_way = asked.answer is not None and not asked.answer.done()
+            if ordinal != asked.number + 1 or masks.unmade or under_way:
                 raise MaskConflict("range", ordinal, asked.number + 1)
-            masks.pending = self._admitted(session, count)
-            task = asyncio.create_task(self._reserved(session, masks))
+            task = asyncio.create_task(self._reserved(session, masks, count))
             masks.reserving = Repeated(ordinal, answer=task)
         return await asyncio.shield(task)
 
@@ -144,30 +142,21 @@ class MaskDesk:
         self._budget.spend(principal, session.adapter, granted)
         return granted
 
-    async def _reserved(self, session: HostSession, masks: SessionMasks) -> bytes:
+    async def _reserved(self, session: HostSession, masks: SessionMasks, count: int) -> bytes:
+        principal = session.principal
         try:
-            await self._budget.secure(session.principal, session.adapter)
-            given = await self._written(session.principal, masks.pending)
+            most = await self._numbers.ready(principal)
+            masks.pending = self._admitted(session, min(count, most))
+            given = self._numbers.take(principal, masks.pending)
+            await self._budget.secure(principal, session.adapter)
         except BaseException:
-            # The units stay spent; the ordinal is free again.
+            # What was spent stays spent; the ordinal is free again.
             masks.reserving = Repeated(masks.reserving.number - 1)
             raise
         finally:
             masks.pending = 0
-        self._given[session.principal] = max(given.end, self._given.get(session.principal, 0))
         masks.begin(given)
         return given.pack()
-
-    async def _written(self, principal: str, count: int) -> MaskRange:
-        """A range that is on the disk. Raises MasksUnavailable."""
-        ranges = self._terms.ranges
-        if ranges is None:
-            raise MasksUnavailable
-        try:
-            return await asyncio.to_thread(ranges.reserve, principal, count)
-        except MasksError as error:
-            _log.error("no masks are made: %s", error)
-            raise MasksUnavailable from error
 
     async def _made(
         self, session: HostSession, masks: SessionMasks, number: int, query: bytes
@@ -187,7 +176,7 @@ class MaskDesk:
         others = (held for held in self._held.values() if held is not own)
         same = [held for held in others if held.principal == own.principal]
         foreign = any(number in given for held in same for given in held.ranges)
-        if foreign or number >= self._given.get(own.principal, 0):
+        if foreign or number >= self._numbers.given(own.principal):
             return MaskForeign(number)
         return MaskLost(number)
 
