@@ -58,7 +58,10 @@ class HostAdapter:
         return HostKey.parse(public, host_nonce, device_nonce, self.packing, entropy)
 
     def evaluate(self, query: bytes, key: HostKey) -> bytes:
-        """The reply to one query, ``reply_bytes(self.packing)`` bytes. Raises as :meth:`blinded`."""
+        """The reply to one query, ``reply_bytes(self.packing)`` bytes.
+
+        Raises as :meth:`blinded`.
+        """
         return wire.pack_reply(residues(self.blinded(query, key)))
 
     def blinded(self, query: bytes, key: HostKey) -> Integers:

@@ -14,6 +14,7 @@ from scripts.bench.masks.kills.verdict import Verdict
 from tests.exhaustive import EXHAUSTIVE
 
 _ROOT = Path(__file__).parents[2]
+_PROGRAM = (sys.executable, "-m", "scripts.bench.masks.kills.run")
 _KILLS, _HOSTS = (10_000, 500) if EXHAUSTIVE else (60, 3)
 
 
@@ -54,8 +55,7 @@ def test_what_is_sent_again_is_no_second_use(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the processes are forked")
 def test_no_mask_is_used_twice_whenever_devices_and_hosts_are_killed() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.bench.masks.kills.run"]
-        + ["--kills", str(_KILLS), "--hosts", str(_HOSTS), "--seed", "1"],
+        [*_PROGRAM, "--kills", str(_KILLS), "--hosts", str(_HOSTS), "--seed", "1"],
         cwd=_ROOT,
         capture_output=True,
         text=True,

@@ -95,7 +95,7 @@ def test_a_state_at_the_bound_along_the_longest_row_does_not_wrap() -> None:
 
 
 def test_a_share_is_another_one_for_the_same_query() -> None:
-    """s is drawn for each evaluation, so a share alone tells nothing of A, whatever was encrypted."""
+    """s is drawn for each evaluation: a share tells nothing of A, whatever was encrypted."""
     both = Masking.of(np.full((2, 4), 0.5, np.float32))
     side, plan = both.side, both.side.plan
     query = encrypt_numbers(np.zeros(4, np.int64), side.keys, plan)

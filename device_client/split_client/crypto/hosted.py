@@ -119,9 +119,7 @@ class HostedAdapters:
     def _new(self, name: str) -> HostedAdapter:
         for about in self.available:
             if about.name == name:
-                return HostedAdapter(
-                    self._link, about, self._ahead, self._maker, pause=self._pause
-                )
+                return HostedAdapter(self._link, about, self._ahead, self._maker, pause=self._pause)
         raise UnknownAdapter(name, [about.name for about in self.available])
 
     def _fitting(self, model: Model) -> tuple[AdapterInfo, ...]:

@@ -172,15 +172,21 @@ def _told(link: HostLink, path: str, named: bytes) -> None:
 
 def _opened(answer: bytes, adapter: AdapterInfo) -> tuple[bytes, bytes, Packing, int]:
     """Session id, host nonce, packing and most masks of a ``session`` answer, distrusted."""
-    fields = _unpacked(answer)
-    match fields:
-        case {"session": bytes(session), "host_nonce": bytes(nonce), "packing": dict(document)}:
-            if len(session) == _SESSION_BYTES and len(nonce) == SEED_BYTES:
-                most = fields.get("masks", 0)
-                # A host of an older version names none.
-                masks = most if type(most) is int and most > 0 else 0
-                return session, nonce, _packing(document, adapter), masks
+    match _unpacked(answer):
+        case {
+            "session": bytes(session),
+            "host_nonce": bytes(nonce),
+            "packing": dict(document),
+            **others,
+        } if len(session) == _SESSION_BYTES and len(nonce) == SEED_BYTES:
+            return session, nonce, _packing(document, adapter), _most_masks(others)
     raise AdapterHostInvalid("it is not the beginning of a session")
+
+
+def _most_masks(fields: Mapping[str, Any]) -> int:
+    """0 where the host says nothing of masks, as older ones do."""
+    most = fields.get("masks")
+    return most if type(most) is int and most > 0 else 0
 
 
 def _unpacked(answer: bytes) -> object:

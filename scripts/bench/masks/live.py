@@ -115,7 +115,9 @@ def main() -> None:
 
 
 def _row(kind: str, replies: list[_Reply]) -> list[str]:
-    columns = ([getattr(reply, name) for reply in replies] for name in ("wall", "host", "host_ahead"))
+    columns = (
+        [getattr(reply, name) for reply in replies] for name in ("wall", "host", "host_ahead")
+    )
     return [kind, *(spread(column, "ms") for column in columns)]
 
 

@@ -119,7 +119,10 @@ def _token(sides: _Sides, desk: _Desk, measured: Measured) -> None:
 
 
 def _row(name: str, measured: Measured) -> list[str]:
-    ahead = f"{measured.median('draw', 'open'):.2f} ms", f"{measured.median('reply', 'blind'):.2f} ms"
+    ahead = (
+        f"{measured.median('draw', 'open'):.2f} ms",
+        f"{measured.median('reply', 'blind'):.2f} ms",
+    )
     online = measured.median("mask", "product"), measured.median("answer")
     sizes = [f"{size:,} B" for size in measured.sizes.values()]
     encrypted = f"{measured.median('encrypted'):.2f} ms"

@@ -41,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer:
-    """``payload``: the reply, with what is kept of a mask behind it; or a refusal's code in ASCII."""
+    """``payload``: the reply, behind it what is kept of a mask; or a refusal's code in ASCII."""
 
     status: Status
     payload: bytes

@@ -92,7 +92,7 @@ def test_a_reply_uses_its_masks_and_then_goes_on_encrypted(tmp_path: Path) -> No
         # Four masks of the reply after it, made while the two were asked for, and two queries.
         _filled(adapters)
         assert adapters.masks.made == 8
-        assert served.host.budget.left("anonymous", "made") == 100 - 4 - 2 - 4
+        assert served.host.budget.left("local", "made") == 100 - 4 - 2 - 4
 
 
 def test_masks_that_a_reply_leaves_are_forgotten_with_its_keys(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_both_sides_have_written_a_range_down_before_its_first_mask(
     assert len(found) == 4
     for host, device in found:
         assert list(device.values()) == [4]
-        assert host == {"anonymous": 256}
+        assert host == {"local": 256}
 
 
 @pytest.mark.parametrize("masks", [40, 512])
@@ -214,7 +214,7 @@ def test_a_host_that_is_started_again_loses_masks_and_no_reply(tmp_path: Path) -
 
 def test_a_host_whose_numbers_were_turned_back_gets_no_more_masks(tmp_path: Path) -> None:
     file = tmp_path / "host-masks.json"
-    RangeFile(file, write_whole).reserve("anonymous", 1)
+    RangeFile(file, write_whole).reserve("local", 1)
     before = file.read_bytes()
     with _serving(tmp_path) as served, _masked(served.url) as (adapters, _):
         adapters.prepare("made")
@@ -228,8 +228,7 @@ def test_a_host_whose_numbers_were_turned_back_gets_no_more_masks(tmp_path: Path
             _states(sequence, 3)
         assert (adapters.masks.made, adapters.masks.encrypted) == (0, 9)
         # Asked for once: each range is spent.
-        (given,) = {masks.ranges[0] for masks in served.host._masks._held.values() if masks.ranges}
-        assert given.count == 4
+        assert served.host._masks._numbers.given("local") == 5
 
 
 @pytest.mark.parametrize("data", [b"", bytes(26), MaskRange(bytes(16), 0, 99).pack(), bytes(99)])

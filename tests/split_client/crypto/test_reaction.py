@@ -124,8 +124,8 @@ def test_a_host_that_guesses_through_masks_learns_of_one_replys_key_alone(
     host = MaskingHost()
     device = Device(monkeypatch, host, masks=16)
     with closing(device.adapters):
-        device.adapters.prepare("made")
         while host.ended < 40:
+            device.adapters.prepare("made")
             until(lambda: device.adapters.masks.ready == 16)
             device.reply()
     # Within a reply the guess that ended it was right of its own key...

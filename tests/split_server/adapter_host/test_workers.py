@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from split_server.adapter_host.answers import WorkerFailed
 from split_server.adapter_host.errors import (
     HostUnusable,
     MalformedKey,
     WorkerLost,
     WorkersSpent,
 )
-from split_server.adapter_host.answers import WorkerFailed
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.messages import Job
 from split_wire.errors import UnknownSession

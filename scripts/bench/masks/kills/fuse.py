@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Journal:
-    """Lines that are in the file by the time that a call returns, whatever ends the process then."""
+    """Lines that are in the file when a call returns, whatever ends the process then."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -29,8 +29,8 @@ BUDGET = 1 << 40
 def run(port: int, state: Path, journal: Journal, fuse: Fuse) -> None:
     """Serve until it is ended."""
     _journalled(journal)
-    host = make_host({"made": _adapter()}, HostLimits(workers=1, sessions=4096,
-                     sessions_per_principal=4096, masks_per_principal=1 << 16), BUDGET, state, 64.0)  # fmt: skip
+    many = {"sessions": 4096, "sessions_per_principal": 4096, "masks_per_principal": 1 << 16}
+    host = make_host({"made": _adapter()}, HostLimits(workers=1, **many), BUDGET, state, 64.0)
     fuse.around_files()
     for name in ("reserve", "make_mask", "masked"):
         fuse.around(AdapterHost, name, name)

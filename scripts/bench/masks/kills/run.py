@@ -39,8 +39,8 @@ _START_SECONDS = 60.0
 
 
 class Rounds:
-    """``hosts`` of ``kills`` end a host. ``killed``: processes that SIGKILL ended so far; ``ended``:
-    devices that ended by themselves.
+    """``hosts`` of ``kills`` end a host. ``killed``: processes that SIGKILL ended so far;
+    ``ended``: devices that ended by themselves.
     """
 
     def __init__(self, folder: Path, kills: int, hosts: int, seed: int) -> None:
@@ -153,8 +153,8 @@ def main() -> None:
     verdict = Verdict.of(folder / "device.journal", folder / "host.journal")
     print(heading("Masks and kill -9", "hidden 64, rank 4"))
     print(
-        f"{rounds.killed['device']:,} devices and {rounds.killed['host']:,} hosts ended by SIGKILL, "
-        f"{rounds.ended:,} devices that ended by themselves.\n"
+        f"{rounds.killed['device']:,} devices and {rounds.killed['host']:,} hosts ended by "
+        f"SIGKILL, {rounds.ended:,} devices that ended by themselves.\n"
     )
     print(table(["what happened", "times"], sorted(verdict.counts.items())))
     print(table(["ended at its step", "times"], sorted(verdict.killed.items())))
