@@ -19,7 +19,8 @@ from split_he.transform import forward
 from split_masks import numbers
 from split_masks.errors import MatrixUnfit
 
-# The estimate of a quotient is then off by less than 2^-53 (H + 3) ||row||_1 + 1, below 512.
+# The estimate of a quotient is then off by less than 2^-53 (H + 3) ||row||_1 + 1, below 258: what
+# remains is within 259 Q, and 64 bits hold 512.
 _MOST_IN_A_ROW: Final = 2.0**61
 
 
@@ -56,10 +57,13 @@ class HostMatrix:
         of Q to take away by one product of float64, which is at most 512 off.
         """
         values = numbers.unpack(masked, self.plan.hidden)
-        estimate = (self._over_q @ values.astype(np.float64)).astype(np.int64)
+        multiples = (self._over_q @ values.astype(np.float64)).astype(np.int64)
+        multiples *= Q
         low = np.einsum("ph,h->p", self._a, values.view(np.int64))
-        low -= estimate * Q
-        return numbers.pack(residues(centre(centre(low) - centred(kept))))
+        low -= multiples
+        low -= kept.view(np.int64)
+        low %= Q
+        return numbers.pack(low.view(np.uint64))
 
 
 def _placed(values: Integers, plan: Packing) -> Integers:

@@ -14,6 +14,7 @@ from split_he.params import Q
 from split_masks.errors import MalformedNumbers
 
 NUMBER_BYTES: Final = 7
+_Q: Final = np.uint64(Q)
 _MASK: Final = np.uint64(2 ** (8 * NUMBER_BYTES) - 1)
 
 
@@ -24,7 +25,7 @@ def numbers_bytes(count: int) -> int:
 
 def pack(values: Residues) -> bytes:
     """Residues [n] as bytes."""
-    columns = values.astype("<u8").view(np.uint8).reshape(-1, 8)
+    columns = np.ascontiguousarray(values, dtype="<u8").view(np.uint8).reshape(-1, 8)
     return columns[:, :NUMBER_BYTES].tobytes()
 
 
@@ -33,8 +34,8 @@ def unpack(data: bytes, count: int) -> Residues:
     if len(data) != NUMBER_BYTES * count:
         raise MalformedNumbers(f"{len(data)} bytes instead of {NUMBER_BYTES * count}")
     # Every number is read with one byte of its neighbour, which the mask takes off.
-    words = np.ndarray(count, "<u8", bytes(data) + b"\0", strides=(NUMBER_BYTES,))
+    words = np.ndarray(count, "<u8", data + b"\0", strides=(NUMBER_BYTES,))
     values: Residues = words & _MASK
-    if (values >= Q).any():
+    if values.max() >= _Q:
         raise MalformedNumbers("a number is not below the modulus")
     return values

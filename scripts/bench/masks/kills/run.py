@@ -34,7 +34,7 @@ from scripts.bench.timing import Course, broken_off
 
 # More steps than a device has, or a host in the life of a few devices.
 _DEVICE_STEPS, _HOST_STEPS = 150, 250
-_DEVICE_SECONDS = 0.25
+_DEVICE_SECONDS = 0.15
 _START_SECONDS = 60.0
 
 

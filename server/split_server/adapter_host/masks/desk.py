@@ -100,19 +100,18 @@ class MaskDesk:
         there.
         """
         masks = self._masks(session)
-        fingerprint = _fingerprint(masked)
-        if number == masks.used and fingerprint == masks.fingerprint:
+        if number == masks.used and masked == masks.state:
             return masks.answer
         kept = masks.kept.get(number)
         if kept is None:
             raise self._missing(masks, number)
         matrix = self._terms.matrices[session.adapter]
         try:
-            answer = matrix.answer(masked, unpack(kept, matrix.plan.rank))
+            answer = matrix.answer(masked, kept)
         except MalformedNumbers as error:
             raise MalformedMask(str(error)) from error
         del masks.kept[number]
-        masks.used, masks.fingerprint, masks.answer = number, fingerprint, answer
+        masks.used, masks.state, masks.answer = number, masked, answer
         return answer
 
     def drop(self, session: bytes) -> None:
@@ -124,7 +123,10 @@ class MaskDesk:
         return sum(masks.held for masks in self._held.values() if masks.principal == principal)
 
     def _masks(self, session: HostSession) -> SessionMasks:
-        return self._held.setdefault(session.id, SessionMasks(session.principal))
+        masks = self._held.get(session.id)
+        if masks is None:
+            masks = self._held[session.id] = SessionMasks(session.principal)
+        return masks
 
     def _admitted(self, session: HostSession, count: int) -> int:
         """As many of ``count`` as limits and budget leave, counted as spent."""
@@ -166,7 +168,7 @@ class MaskDesk:
         except BaseException:
             masks.making = Repeated()
             raise
-        masks.kept[number] = kept
+        masks.kept[number] = unpack(kept, self._terms.matrices[session.adapter].plan.rank)
         masks.next = number + 1
         return reply
 

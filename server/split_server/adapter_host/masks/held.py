@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import Task
 from dataclasses import dataclass, field
 
+from split_he.modular import Residues
 from split_masks.ranges import MaskRange
 
 # Numbers of older ranges are told as lost, where they were used.
@@ -24,19 +25,20 @@ class Repeated:
 class SessionMasks:
     """``principal``: whose session it is. ``ranges``: handed out to it, in their order.
 
-    ``next``: the number that is made next. ``kept``: s of each mask that is ready, packed.
-    ``pending``: numbers that are being reserved. ``used``, ``answer``: the last masked state.
+    ``next``: the number that is made next. ``kept``: s of each mask that is ready.
+    ``pending``: numbers that are being reserved. ``used``, ``state``, ``answer``: the last masked
+    state.
     """
 
     principal: str
     ranges: list[MaskRange] = field(default_factory=list)
     next: int = 0
-    kept: dict[int, bytes] = field(default_factory=dict)
+    kept: dict[int, Residues] = field(default_factory=dict)
     pending: int = 0
     reserving: Repeated = field(default_factory=Repeated)
     making: Repeated = field(default_factory=Repeated)
     used: int = -1
-    fingerprint: bytes = b""
+    state: bytes = b""
     answer: bytes = b""
 
     @property
