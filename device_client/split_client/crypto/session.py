@@ -183,7 +183,7 @@ def _opened(answer: bytes, adapter: AdapterInfo) -> tuple[bytes, bytes, Packing,
     raise AdapterHostInvalid("it is not the beginning of a session")
 
 
-def _most_masks(fields: Mapping[str, Any]) -> int:
+def _most_masks(fields: Mapping[object, object]) -> int:
     """0 where the host says nothing of masks, as older ones do."""
     most = fields.get("masks")
     return most if type(most) is int and most > 0 else 0

@@ -4,7 +4,8 @@
 
 Medians of processor time, one thread. "host, with the token" is all that the host's own code does
 for a masked state, from the bytes of the body to those of the answer, and once more after 32 MiB
-of other memory were gone through; what a web server adds is in ``scripts.bench.masks.live``. Products are compared with float64 first.
+of other memory were gone through; what a web server adds is in ``scripts.bench.masks.live``.
+Products are compared with float64.
 """
 
 from __future__ import annotations
@@ -167,8 +168,8 @@ def main() -> None:
     print(heading("One-time masks", "float32 adapters"))
     print(f"Medians of {options.rounds} rounds, processor time of one thread.\n")
     head = ["d x r", "device, ahead", "host, ahead", "device, with the token",
-            "host, with the token", "caches cold", "host, encrypted", "ahead, up", "ahead, down", "up", "down",
-            "error"]  # fmt: skip
+            "host, with the token", "caches cold", "host, encrypted", "ahead, up", "ahead, down",
+            "up", "down", "error"]  # fmt: skip
     print(table(head, rows))
     finish(problems)
 
