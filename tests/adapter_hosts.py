@@ -14,6 +14,8 @@ import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
+from split_client.owner_file import write_whole
+from split_masks.ranges import RangeFile
 from split_server.adapter_host.budget import QueryBudget, StateFile
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
@@ -79,9 +81,12 @@ def made_host(
     budget: int = 0,
     state: Path | None = None,
     evaluator: str | None = None,
+    masks: Path | None = None,
     **limits: Any,
 ) -> AdapterHost:
-    """A host that is not started; one worker unless ``limits`` say otherwise."""
+    """A host that is not started; one worker unless ``limits`` say otherwise. ``masks``: the folder
+    where their numbers are written down; None: it makes none.
+    """
     program = None if evaluator is None else WorkerProgram(evaluator, TEST_ENVIRON)
     return AdapterHost(
         adapters,
@@ -89,6 +94,7 @@ def made_host(
         QueryBudget(budget, None if state is None else StateFile(state)),
         HostLimits(**({"workers": 1} | limits)),
         program,
+        None if masks is None else RangeFile(masks / "host-masks.json", write_whole),
     )
 
 

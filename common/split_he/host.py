@@ -60,6 +60,13 @@ class HostAdapter:
     def evaluate(self, query: bytes, key: HostKey) -> bytes:
         """The reply to one query, ``reply_bytes(self.packing)`` bytes.
 
+        Raises as :meth:`blinded`.
+        """
+        return wire.pack_reply(residues(self.blinded(query, key)))
+
+    def blinded(self, query: bytes, key: HostKey) -> Integers:
+        """[v, 2, N]: the ciphertexts of a reply, at the roots.
+
         Takes one blind of ``key``, once the query is parsed. Raises MalformedCiphertext,
         UnsupportedShape (a key of another packing).
         """
@@ -67,7 +74,7 @@ class HostAdapter:
             raise UnsupportedShape("this key belongs to an adapter of another packing")
         ciphertexts = parse(query, self.packing)
         blind = key.take()
-        return wire.pack_reply(residues(centre(self.multiply(ciphertexts) + blind)))
+        return centre(self.multiply(ciphertexts) + blind)
 
     def multiply(self, ciphertexts: Integers) -> Integers:
         """[v, 2, N]: sum over j of ciphertext j, [u, 2, N], times plaintext (j, k). Not blinded."""

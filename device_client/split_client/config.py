@@ -7,6 +7,7 @@ from pathlib import Path
 from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.speculation.wanted import MOST_DRAFTS, Drafts, drafts_of
 from split_client.transport.endpoint import DEFAULT_URL
+from split_masks.limits import MOST_MASKS
 from split_settings import option, settings
 from split_wire.splice import MOST_BLEND
 
@@ -201,6 +202,14 @@ class ReplyConfig(NoiseConfig):
         metavar="TOKEN",
         group="connection",
         secret=True,
+    )
+    masks: int = option(
+        0,
+        help="one-time masks to have ready for each reply, made with the adapter host between "
+        "replies; each is a query of its budget, used or not",
+        minimum=0,
+        maximum=MOST_MASKS,
+        group="connection",
     )
     temperature: float | None = option(
         None, help="0 is greedy", minimum=0, maximum=100, group="sampling", short="-t"

@@ -21,6 +21,7 @@ from split_server.serving.adapter_host.startup import EMBEDDED_ADAPTERS
 from tests import oracle
 from tests.adapter_hosts import RunningHost, made_host, running_host
 from tests.end_to_end.test_client_equals_generate import templated, user
+from tests.patience import until
 from tests.server_process import RunningServer, running_server
 
 _TOKENS = 60
@@ -54,6 +55,27 @@ def test_tokens_are_those_of_the_adapter_in_the_clear_in_float64(
             reply = client.chat(case.messages(), max_tokens=_TOKENS)
             reply.read()
             assert reply.token_ids == _reference(case.messages(), client.manifest.eos_token_ids)
+
+
+def test_tokens_under_masks_are_those_of_the_adapter_in_float64(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    host = made_host(open_adapters(EMBEDDED_ADAPTERS, 192), masks=tmp_path)
+    options: dict[str, Any] = {"cache": tmp_path / "cache", "adapter": "banking", "masks": 24}
+    with (
+        running_host(host) as hosting,
+        SplitClient(server.url, adapter_host=hosting.url, **options) as client,
+    ):
+        for used, case in enumerate(expert_cases()[:2], 1):
+            until(lambda: (client.masks or pytest.fail("no host")).ready == 24)
+            reply = client.chat(case.messages(), max_tokens=_TOKENS)
+            reply.read()
+            assert reply.token_ids == _reference(case.messages(), client.manifest.eos_token_ids)
+            # The rest of a longer reply is encrypted.
+            masks = client.masks
+            assert masks is not None
+            assert masks.used == 24 * used
+        assert masks.encrypted > 0
 
 
 def test_the_model_server_is_told_nothing_of_the_adapter(

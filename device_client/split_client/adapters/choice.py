@@ -43,6 +43,9 @@ class Adapters(Protocol):
         Does nothing when it is in use already. Raises UnknownAdapter.
         """
 
+    def prepare(self, name: str) -> None:
+        """Begin what a reply with that adapter may find done; waits for nothing, raises nothing."""
+
     def close(self) -> None:
         """Give up what is held for it; safe to call twice."""
 

@@ -47,6 +47,16 @@ class AdapterChooser:
         if name is not None or self._adapters is not None:
             self._loaded().use(name, sequence)
 
+    def prepare(self, wanted: str | None) -> None:
+        """Begin what replies with the adapter ``wanted``, where that is a name, may find done.
+
+        Raises as :meth:`choice`.
+        """
+        # A name that nobody knows is told here.
+        name = self.choice(wanted, "")
+        if name is not None:
+            self._loaded().prepare(name)
+
     def close(self) -> None:
         """Give up what is held; a later use begins anew."""
         adapters, self._adapters = self._adapters, None

@@ -32,5 +32,8 @@ class ClearAdapters:
             raise UnknownAdapter(name, names)
         sequence.adapter = name
 
+    def prepare(self, name: str) -> None:
+        """The server has what it needs."""
+
     def close(self) -> None:
         """Nothing is held."""

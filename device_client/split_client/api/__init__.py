@@ -12,6 +12,7 @@ an event loop.
 """
 
 from split_client.adapters.choice import AdapterInfo
+from split_client.adapters.masks import MaskStats
 from split_client.api.asked import SamplingWords
 from split_client.api.asynchronous import AsyncSplitClient
 from split_client.api.client import SplitClient
@@ -55,6 +56,7 @@ __all__ = [
     "Lark",
     "LookedAt",
     "Looks",
+    "MaskStats",
     "Message",
     "NoiseSettings",
     "Purged",

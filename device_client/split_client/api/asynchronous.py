@@ -18,6 +18,7 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 from weakref import WeakSet
 
 from split_client.adapters.choice import AdapterInfo
+from split_client.adapters.masks import MaskStats
 from split_client.api.asked import Asked, Messages, SamplingWords, messages_of
 from split_client.api.client import SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
@@ -60,6 +61,7 @@ class ClientOptions(TypedDict, total=False):
     adapter: str | None
     adapter_host: str | None
     adapter_token: str | None
+    masks: int
     noise: NoiseSettings | None
     server_cache: Cache
     cache_group: str | None
@@ -238,6 +240,11 @@ class AsyncSplitClient:
     def default_params(self) -> SamplingParams:
         """The sampling that the model's makers recommend, once :meth:`connect` was awaited."""
         return self._client.default_params
+
+    @property
+    def masks(self) -> MaskStats | None:
+        """As :attr:`SplitClient.masks`."""
+        return self._client.masks
 
     @property
     def stats(self) -> ClientStats:

@@ -10,6 +10,7 @@ from typing import Self
 from split_client.adapters.choice import AdapterInfo, Adapters
 from split_client.adapters.chooser import AdapterChooser
 from split_client.adapters.clear import ClearAdapters
+from split_client.adapters.masks import MaskStats
 from split_client.api.stats import ClientStats
 from split_client.chat.drafting import Drafting
 from split_client.chat.verifying import VERIFY_SHARE, Record, Verify
@@ -34,6 +35,7 @@ from split_client.transport.endpoint import DEFAULT_URL, Endpoint
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_client.weights.store import ModelStore
+from split_masks.limits import MOST_MASKS
 from split_wire.splice import MOST_BLEND
 from split_wire.tiers import Cache
 
@@ -53,6 +55,7 @@ class ConnectedClient:
         adapter: str | None = None,
         adapter_host: str | None = None,
         adapter_token: str | None = None,
+        masks: int = 0,
         noise: NoiseSettings | None = None,
         server_cache: Cache = "exact",
         cache_group: str | None = None,
@@ -78,7 +81,9 @@ class ConnectedClient:
 
         ``adapter``: a name, "auto" (by the words of the newest message, chosen here) or None. The
         server applies it in the clear and sees its name, unless ``adapter_host`` is the URL of a
-        host that evaluates it on ciphertexts, with the token ``adapter_token``.
+        host that evaluates it on ciphertexts, with the token ``adapter_token``. ``masks``: how many
+        one-time masks to have ready for each reply, 0 to 512; between replies, each is a query of
+        the host's budget. Without a host, or beyond 512: ValueError.
 
         ``server_cache``: "exact" lets the server keep what it computed of a chat, for later
         sessions of the same token, or without one of the same user; "int8" also as whole numbers of
@@ -127,6 +132,8 @@ class ConnectedClient:
         self.verified = Record()
         self._adapter = adapter
         self._adapter_host, self._adapter_token = adapter_host, adapter_token
+        self._wanted_masks = _wanted_masks(masks, adapter_host)
+        self._masks: Callable[[], MaskStats] | None = None
         self._chooser = AdapterChooser(self._load_adapters)
         self._drafting = _drafting(drafts, draft_memory, noise)
         self._cancel = threading.Event()
@@ -158,7 +165,7 @@ class ConnectedClient:
         self._model = ConnectedModel.open(self._wanted, self._store, self._hooks, begin=begin)
         try:
             # A name that nobody knows is told now, not after the first message.
-            self._chooser.choice(self._adapter, "")
+            self._chooser.prepare(self._adapter)
         except BaseException:
             self.close()
             raise
@@ -230,6 +237,11 @@ class ConnectedClient:
         """Traffic so far."""
         return ClientStats.of(self._connected().channel)
 
+    @property
+    def masks(self) -> MaskStats | None:
+        """What one-time masks did so far; None before an adapter of a host was wanted."""
+        return None if self._masks is None else self._masks()
+
     def sequence(self) -> TokenSequence:
         """A session for replies that are made beside others; with noise the one they all share."""
         if self._wanted.noise is not None:
@@ -249,13 +261,16 @@ class ConnectedClient:
         # Keys and ciphertexts need libraries that a client without a host does not load.
         from split_client.crypto.hosted import HostedAdapters
 
-        return HostedAdapters(
+        hosted = HostedAdapters(
             self._adapter_host,
             self._adapter_token,
             self.manifest,
             patience=self._wanted.patience,
+            masks=self._wanted_masks,
             pause=self._pause,
         )
+        self._masks = lambda: hosted.masks
+        return hosted
 
     def _session(self) -> TokenSequence:
         if self._shared is None:
@@ -265,6 +280,14 @@ class ConnectedClient:
     def _pause(self, seconds: float) -> None:
         if self._cancel.wait(seconds):
             raise Cancelled
+
+
+def _wanted_masks(masks: int, adapter_host: str | None) -> int:
+    if not 0 <= masks <= MOST_MASKS:
+        raise ValueError(f"masks is {masks}, not from 0 to {MOST_MASKS}")
+    if masks and adapter_host is None:
+        raise ValueError("masks are of an adapter host: give adapter_host too, or leave them out")
+    return masks
 
 
 def _drafting(drafts: Drafts, memory: DraftMemory, noise: NoiseSettings | None) -> Drafting:

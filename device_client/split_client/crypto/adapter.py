@@ -14,6 +14,7 @@ from split_client.adapters.choice import AdapterInfo
 from split_client.crypto.ahead import MOST_WAITING, Ahead
 from split_client.crypto.errors import AdapterHostInvalid
 from split_client.crypto.link import HostLink
+from split_client.crypto.making import MaskMaker
 from split_client.crypto.reply import AdaptedReply
 from split_client.crypto.session import HostSession
 from split_client.errors import ClientError
@@ -32,7 +33,8 @@ class HostedAdapter:
 
     A dishonest host sees of each reply when it ended, which tells of its keys; so keys are not used
     for another one. Those of the next reply are made, and agreed on with the host, while this one
-    goes on. ``ahead`` None: when the reply begins.
+    goes on, and its masks by ``maker`` once nothing is asked. ``ahead`` None: when the reply
+    begins, without masks.
 
     The first packing is kept for good: a host that could state another bound on the norm for each
     new session would find the norm of a state by which of them it is refused under.
@@ -43,10 +45,12 @@ class HostedAdapter:
         link: HostLink,
         about: AdapterInfo,
         ahead: Ahead | None = None,
+        maker: MaskMaker | None = None,
         *,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._link, self.about, self._ahead, self._pause = link, about, ahead, pause
+        self._maker = maker
         self._scaled_b: NDArray[np.float64] | None = None
         self._agreed: Packing | None = None
         self._next: Future[HostSession] | None = None
@@ -66,11 +70,28 @@ class HostedAdapter:
         """A session with new keys, now. Raises the errors of ``crypto.errors``."""
         return self._open(self._link)
 
+    @property
+    def ready_masks(self) -> int:
+        """Of the next reply."""
+        made = self._next
+        if made is None or not made.done() or made.cancelled() or made.exception() is not None:
+            return 0
+        return len(made.result().masks)
+
+    def asked(self) -> None:
+        """A state is asked for: masks are made when no more are."""
+        if self._maker is not None:
+            self._maker.asked()
+
     def prepare_next(self) -> None:
-        """Have the next reply's keys made and agreed on, unless that is done or under way."""
+        """Have the next reply's keys made and agreed on, and then its masks, unless that is done
+        or under way.
+        """
         if self._ahead is not None and self._next is None:
             self._next = self._ahead.begin(self._open)
             self._tell_ended(self._ahead)
+            if self._maker is not None:
+                self._maker.fill(self._next)
 
     def close(self) -> None:
         """Forget the keys that were made for the next reply; tell the host of all that ended."""
@@ -92,7 +113,8 @@ class HostedAdapter:
             ahead.begin(tell)
 
     def _open(self, link: HostLink) -> HostSession:
-        session = HostSession.open(link, self.about, agreed=self._agreed)
+        tally = None if self._maker is None else self._maker.tally
+        session = HostSession.open(link, self.about, agreed=self._agreed, tally=tally)
         self._agreed = session.plan
         self.sessions_opened += 1
         return session
@@ -111,6 +133,7 @@ class HostedAdapter:
                 break
             else:
                 self._next = None
+                session.masks.close()
                 session.carry(self._link)
                 return session
         self._give_up_next()
@@ -120,7 +143,7 @@ class HostedAdapter:
         made, self._next = self._next, None
         if self._ahead is not None and made is not None:
             # Made by then: what is begun is done one after the other.
-            self._ahead.begin(lambda link: made.result(0.0).ending()(link))
+            self._ahead.begin(lambda link: _given_up(made.result(0.0), link))
 
     def _b(self) -> NDArray[np.float64]:
         """scale * B."""
@@ -130,6 +153,11 @@ class HostedAdapter:
                 raise AdapterHostInvalid(f"scale * B has values beyond {MAX_SCALED_B:g}")
             self._scaled_b = scaled
         return self._scaled_b
+
+
+def _given_up(session: HostSession, link: HostLink) -> None:
+    session.masks.clear()
+    session.ending()(link)
 
 
 def _fetched(link: HostLink, about: AdapterInfo) -> NDArray[np.float64]:

@@ -26,8 +26,11 @@ class Adapter(Protocol):
     def open(self) -> HostSession:
         """A session with new keys."""
 
+    def asked(self) -> None:
+        """A state is asked for: masks are made when no more are."""
+
     def prepare_next(self) -> None:
-        """Have the next reply's keys made."""
+        """Have the next reply's keys made, and masks where they are wanted."""
 
     def end(self, session: HostSession) -> None:
         """Have the host told that it is not needed any more."""
@@ -51,6 +54,7 @@ class AdaptedReply:
 
         Raises the errors of ``crypto.errors``; it never returns a state without the adapter.
         """
+        self._adapter.asked()
         if self._states == 1:
             # Not before: the first token, head and sampler included, waits for nothing else.
             self._adapter.prepare_next()
@@ -61,7 +65,7 @@ class AdaptedReply:
 
     def end(self) -> None:
         """Forget the keys; safe to call twice. A later state has new ones."""
-        session, self._session = self._session, None
+        session = self._taken_away()
         if session is not None:
             self._adapter.end(session)
 
@@ -72,11 +76,18 @@ class AdaptedReply:
                     self._session = self._adapter.open()
                 return work(self._session)
             except AdapterHostRefused as refused:
-                self._session = None
+                self._taken_away()
                 if refused.refusal not in _SESSION_LOST:
                     raise
             except BaseException:
                 # Whether the host took the query is unknown; its number must not be used again.
-                self._session = None
+                self._taken_away()
                 raise
         raise AdapterHostUnstable
+
+    def _taken_away(self) -> HostSession | None:
+        """The session, which no state uses any more, nor its masks."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.masks.clear()
+        return session

@@ -19,6 +19,7 @@ from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import size
 from split_client.terminal.pair import own_token, paired_token
+from split_client.terminal.sampling import SettingInvalid
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
 from split_wire.tiers import Cache
@@ -40,6 +41,8 @@ def connected(config: ReplyConfig, screen: Screen) -> Iterator[SplitClient]:
 
 
 def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitClient:
+    if config.masks and config.adapter_host is None:
+        raise SettingInvalid("--masks are of an adapter host: give --adapter-host too")
     bar = ProgressBar(screen)
     client = SplitClient(
         config.url,
@@ -49,6 +52,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         adapter=config.adapter,
         adapter_host=config.adapter_host,
         adapter_token=config.adapter_token or _host_token(config),
+        masks=config.masks,
         lm_head=cast(HeadKind, config.lm_head),
         noise=noise_from(config),
         server_cache=cast(Cache, config.server_cache),

@@ -14,16 +14,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
-from safetensors.numpy import save_file
 
+from scripts.bench.adapter.made import NAME, made_adapter
 from scripts.bench.report import heading, median, spread, table
 from scripts.bench.shapes import SHAPES, served_checkpoint
 from scripts.bench.workers import Worker
 from scripts.listening import listening
 
-_NAME = "made"
 _TEXT = "What is split inference, and what does a device hold of a model?"
 
 
@@ -33,7 +31,7 @@ def main() -> None:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = served_checkpoint(options.shape, folder, options.dtype)
         hidden = json.loads((path / "config.json").read_text())["hidden_size"]
-        adapters = _made_adapter(folder / f"adapters-{hidden}-{options.rank}", hidden, options.rank)
+        adapters = made_adapter(folder / f"adapters-{hidden}-{options.rank}", hidden, options.rank)
         arguments = ["--model", str(path), "--no-compat"]
         url, _ = stack.enter_context(listening("serve", *arguments))
         flags = ("--adapters", str(adapters), "--workers", str(options.workers))
@@ -47,11 +45,11 @@ def main() -> None:
 def _measured(
     client: Worker, host: psutil.Process, options: argparse.Namespace
 ) -> list[dict[str, dict[str, Any]]]:
-    for adapter in ("none", _NAME):
+    for adapter in ("none", NAME):
         client.ask(op="reply", text=_TEXT, tokens=8, adapter=adapter)
     pairs = []
     for number in range(options.pairs):
-        order = ("none", _NAME) if number % 2 == 0 else (_NAME, "none")
+        order = ("none", NAME) if number % 2 == 0 else (NAME, "none")
         pair = {}
         for adapter in order:
             before = _cpu_seconds(host)
@@ -70,36 +68,13 @@ def _cpu_seconds(process: psutil.Process) -> float:
     return float(sum(t.user + t.system for t in times))
 
 
-def _made_adapter(folder: Path, hidden: int, rank: int) -> Path:
-    """A folder with one adapter of random numbers, small enough to leave most tokens alone."""
-    draw = np.random.default_rng(0)
-    target = folder / _NAME
-    target.mkdir(parents=True, exist_ok=True)
-    a = (draw.normal(size=(rank, hidden)) / hidden**0.5).astype(np.float32)
-    b = (0.1 * draw.normal(size=(hidden, rank)) / rank**0.5).astype(np.float32)
-    save_file({"A": a, "B": b}, str(target / "adapter.safetensors"))
-    about = {
-        "name": _NAME,
-        "description": "Random numbers.",
-        "placement": "final_hidden_state",
-        "rank": rank,
-        "hidden_size": hidden,
-        "scale": 1.0,
-        "dtype": "float32",
-        "license": "CC0-1.0",
-        "keywords": [],
-    }
-    (target / "adapter.json").write_text(json.dumps(about))
-    return folder
-
-
 def _report(
     options: argparse.Namespace, hidden: int, pairs: list[dict[str, dict[str, Any]]]
 ) -> None:
     title = f"An encrypted adapter, shape {options.shape}: hidden {hidden}, rank {options.rank}"
     print(heading(title, options.dtype))
     rows = []
-    for adapter, words in (("none", "without"), (_NAME, "encrypted adapter")):
+    for adapter, words in (("none", "without"), (NAME, "encrypted adapter")):
         replies = [pair[adapter] for pair in pairs]
         rows.append(
             [
@@ -112,7 +87,7 @@ def _report(
         )
     head = ["", "speed", "first token", "CPU of the device per token", "CPU of the host per token"]
     print(table(head, rows))
-    ratios = [pair[_NAME]["per_second"] / pair["none"]["per_second"] for pair in pairs]
+    ratios = [pair[NAME]["per_second"] / pair["none"]["per_second"] for pair in pairs]
     print(f"{len(pairs)} pairs of {options.tokens} tokens: {spread(ratios, 'of the speed')}.")
     if options.bar and median(ratios) < options.bar:
         raise SystemExit(f"below {options.bar}")

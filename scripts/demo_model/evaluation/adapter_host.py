@@ -11,6 +11,7 @@ import contextlib
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from scripts.demo_model.chat import Chat
@@ -36,9 +37,12 @@ def main() -> None:
         host, _ = stack.enter_context(listening("adapters", errors=quiet))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         client = stack.enter_context(
-            SplitClient(server, cache=folder, adapter="banking", adapter_host=host)
+            SplitClient(
+                server, cache=folder, adapter="banking", adapter_host=host, masks=options.masks
+            )
         )
         for number, case in enumerate(cases, 1):
+            _wait_for_masks(client)
             reply = client.chat(case.messages(), max_tokens=_TOKENS)
             text = reply.read()
             wanted = adapted_tokens(
@@ -47,10 +51,21 @@ def main() -> None:
             equal += reply.token_ids == wanted
             right += case.judge(text)
             print(f"\r{number} of {len(cases)}: {equal} equal", end="", file=sys.stderr, flush=True)
+        masks = client.masks
     print(file=sys.stderr)
+    if options.masks and masks is not None:
+        print(f"{masks.used} tokens had a mask, {masks.encrypted} were encrypted")
     print(f"{equal} of {len(cases)} replies have the reference's tokens; {right} are right answers")
     if equal < len(cases):
         raise SystemExit("the encrypted adapter changed a token")
+
+
+def _wait_for_masks(client: SplitClient) -> None:
+    """Until as many as are wanted are ready, as they would be where somebody reads and writes."""
+    while (masks := client.masks) is not None and masks.ready < masks.wanted:
+        if masks.reason:
+            raise SystemExit(f"no masks: {masks.reason}")
+        time.sleep(0.01)
 
 
 def _prompt(chat: Chat, case: Case) -> list[int]:
@@ -63,6 +78,7 @@ def _prompt(chat: Chat, case: Case) -> list[int]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=0, help="only the first so many; 0: all")
+    parser.add_argument("--masks", type=int, default=0, help="one-time masks for each reply")
     return parser.parse_args()
 
 

@@ -96,11 +96,14 @@ class QueryBudget:
             return None
         return max(0, self.limit - self._spent.get(principal, {}).get(adapter, 0))
 
-    def spend(self, principal: str, adapter: str) -> None:
-        """Count one query, which may be computed after :meth:`secure`. Raises BudgetExhausted."""
-        if self.left(principal, adapter) == 0:
+    def spend(self, principal: str, adapter: str, count: int = 1) -> None:
+        """Count queries, which may be computed after :meth:`secure`. Raises BudgetExhausted where
+        not all of them are left.
+        """
+        left = self.left(principal, adapter)
+        if left is not None and left < count:
             raise BudgetExhausted(adapter, self.limit)
-        spent = self._spent.get(principal, {}).get(adapter, 0) + 1
+        spent = self._spent.get(principal, {}).get(adapter, 0) + count
         self._spent.setdefault(principal, {})[adapter] = spent
 
     async def secure(self, principal: str, adapter: str) -> None:

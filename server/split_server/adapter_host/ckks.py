@@ -12,6 +12,8 @@ from split_he.errors import HeError, MalformedCiphertext, MalformedKey
 from split_he.host import HostAdapter
 from split_he.layout import Packing
 from split_he.params import N
+from split_masks import numbers
+from split_masks.host import evaluate
 from split_server.adapter_host.evaluator import Refused
 
 # A device asks for one reply after the other; more than a few ready are for bursts.
@@ -52,6 +54,16 @@ class CkksEvaluator:
             raise Refused(error.code) from None
         self._sessions.move_to_end(session)
         return reply
+
+    def mask(self, session: bytes, query: bytes) -> bytes:
+        """The reply to an encrypted r, and s behind it. Raises Refused."""
+        adapter, key = self._sessions[session]
+        try:
+            reply, kept = evaluate(adapter, query, key)
+        except MalformedCiphertext as error:
+            raise Refused(error.code) from None
+        self._sessions.move_to_end(session)
+        return reply + numbers.pack(kept)
 
     def drop(self, session: bytes) -> None:
         """Forget a session and its blinds."""

@@ -25,6 +25,9 @@ class Evaluator(Protocol):
     def evaluate(self, session: bytes, query: bytes) -> bytes:
         """The reply to one query. Raises Refused."""
 
+    def mask(self, session: bytes, query: bytes) -> bytes:
+        """The reply to an encrypted r, and behind it s, packed, for one mask. Raises Refused."""
+
     def drop(self, session: bytes) -> None:
         """Forget a session; nothing for one that is unknown."""
 

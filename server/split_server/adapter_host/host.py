@@ -13,16 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from split_masks.ranges import RangeFile
+from split_server.adapter_host.answers import taken
 from split_server.adapter_host.budget import QueryBudget
-from split_server.adapter_host.errors import (
-    KeyConflict,
-    KeyMissing,
-    MalformedCiphertext,
-    MalformedKey,
-    QueryConflict,
-    WorkerLost,
-)
+from split_server.adapter_host.errors import KeyConflict, KeyMissing, QueryConflict, WorkerLost
 from split_server.adapter_host.limits import HostLimits
+from split_server.adapter_host.masks.desk import MaskDesk
+from split_server.adapter_host.masks.terms import MaskTerms
 from split_server.adapter_host.messages import Job, JobAnswer
 from split_server.adapter_host.pool import WorkerPool
 from split_server.adapter_host.process import WorkerProgram
@@ -35,10 +32,6 @@ from split_wire.errors import ShuttingDown, UnknownAdapter, UnknownSession
 
 # A session whose bytes cost this many workers is not given another one.
 _STRIKES = 2
-_REFUSALS: dict[bytes, type[MalformedKey | MalformedCiphertext]] = {
-    MalformedKey.code.encode(): MalformedKey,
-    MalformedCiphertext.code.encode(): MalformedCiphertext,
-}
 TermsOf = Callable[[AdapterFile], Terms]
 
 
@@ -50,12 +43,10 @@ class HostedAdapter:
     terms: Terms
 
 
-class WorkerFailed(Exception):
-    """A worker's own failure, or an answer that is none; told as an internal error."""
-
-
 class AdapterHost:
-    """``terms``: what travels for an adapter; ``program``: what workers run."""
+    """``terms``: what travels for an adapter; ``program``: what workers run; ``ranges``: where the
+    numbers of masks are written down, None: no masks are made. Raises MasksError for that file.
+    """
 
     def __init__(
         self,
@@ -64,6 +55,7 @@ class AdapterHost:
         budget: QueryBudget,
         limits: HostLimits | None = None,
         program: WorkerProgram | None = None,
+        ranges: RangeFile | None = None,
     ) -> None:
         self.limits = limits or HostLimits()
         self.budget = budget
@@ -72,6 +64,9 @@ class AdapterHost:
         self.pool = WorkerPool(program or WorkerProgram(), self.limits, jobs)
         self.sessions = SessionTable(self.limits, self._ended)
         self.strikes = Strikes(self.limits.strikes_per_principal, self.limits.strike_seconds)
+        served = {name: (hosted.file, hosted.terms) for name, hosted in self._adapters.items()}
+        self._mask_terms = MaskTerms.of(served, ranges)
+        self._masks = MaskDesk(self._mask_terms, self.limits, budget, self._mask)
         self._stopping = False
 
     async def start(self) -> None:
@@ -114,6 +109,7 @@ class AdapterHost:
             "host_nonce": session.host_nonce,
             "packing": dict(hosted.terms.packing),
             "queries_left": self.budget.left(principal, name),
+            "masks": self._masks.offered(name),
         }
 
     async def set_key(
@@ -132,7 +128,7 @@ class AdapterHost:
         session.keying = True
         try:
             job = Job("key", session.id, name, (session.host_nonce, nonce, public))
-            _taken(await self._run(session, job, None), 0)
+            taken(await self._run(session, job, None), 0)
             session.key = (nonce, public)
         finally:
             session.keying = False
@@ -161,6 +157,30 @@ class AdapterHost:
         # Somebody who hangs up does not take the answer from the same query sent again.
         return await asyncio.shield(session.answer)
 
+    async def reserve(
+        self, principal: str, name: str, session_id: bytes, ordinal: int, count: int
+    ) -> bytes:
+        """Numbers for masks of a session (:meth:`MaskDesk.reserve`). Raises UnknownSession too."""
+        self._refuse_when_stopping()
+        session = self.sessions.find(principal, name, session_id)
+        return await self._masks.reserve(session, ordinal, count)
+
+    async def make_mask(
+        self, principal: str, name: str, session_id: bytes, number: int, query: bytes
+    ) -> bytes:
+        """A mask for an encrypted r (:meth:`MaskDesk.make`). Raises UnknownSession too."""
+        self._refuse_when_stopping()
+        session = self.sessions.find(principal, name, session_id)
+        return await self._masks.make(session, number, query)
+
+    def masked(
+        self, principal: str, name: str, session_id: bytes, number: int, state: bytes
+    ) -> bytes:
+        """What a masked state becomes (:meth:`MaskDesk.apply`). Raises UnknownSession too."""
+        self._refuse_when_stopping()
+        session = self.sessions.find(principal, name, session_id)
+        return self._masks.apply(session, number, state)
+
     async def end(self, principal: str, name: str, session_id: bytes) -> None:
         """End a session that its device does not need any more, once nothing is under way for it.
 
@@ -186,12 +206,21 @@ class AdapterHost:
             await self.budget.secure(session.principal, session.adapter)
             job = Job("evaluate", session.id, session.adapter, (query,))
             answer = await self._run(session, job, self._key_job(session))
-            return _taken(answer, self._adapters[session.adapter].terms.reply)
+            return taken(answer, self._adapters[session.adapter].terms.reply)
         except BaseException:
             # It was not answered: the number is free again and nothing is spent.
             self.budget.give_back(session.principal, session.adapter)
             session.number, session.answer = session.number - 1, None
             raise
+
+    async def _mask(self, session: HostSession, query: bytes) -> tuple[bytes, bytes]:
+        """The reply to an encrypted r, and what is kept of the mask."""
+        name = session.adapter
+        reply = self._adapters[name].terms.reply
+        job = Job("mask", session.id, name, (query,))
+        answer = await self._run(session, job, self._key_job(session))
+        payload = taken(answer, reply + self._mask_terms.kept_bytes(name))
+        return payload[:reply], payload[reply:]
 
     async def _run(self, session: HostSession, job: Job, key: Job | None) -> JobAnswer:
         self.strikes.admit(session.principal)
@@ -213,19 +242,10 @@ class AdapterHost:
         return Job("key", session.id, session.adapter, (session.host_nonce, nonce, public))
 
     def _ended(self, session: HostSession) -> None:
+        self._masks.drop(session.id)
         self.pool.leave(session.place, session.id)
 
 
 def _loading(hosted: HostedAdapter) -> Job:
     packing = json.dumps(dict(hosted.terms.packing)).encode()
     return Job("load", b"", hosted.file.name, (packing, hosted.file.a.astype("<f4").tobytes()))
-
-
-def _taken(answer: JobAnswer, size: int) -> bytes:
-    """The payload of an answer, ``size`` bytes long. Raises what it refuses, WorkerFailed."""
-    if answer.status == "ok" and len(answer.payload) == size:
-        return answer.payload
-    refusal = _REFUSALS.get(answer.payload)
-    if answer.status == "refused" and refusal is not None:
-        raise refusal()
-    raise WorkerFailed("a worker could not do a job; its line in the log says which kind")

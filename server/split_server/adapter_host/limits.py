@@ -18,6 +18,8 @@ class HostLimits:
     ``worker_bytes``: address space of a worker. ``blind_bytes``: single-use encryptions of zero
     that one worker keeps ready. ``strikes_per_principal``: workers that one principal's queries may
     cost before it is refused for a while; one is forgiven each ``strike_seconds``.
+    ``masks_per_principal``: one-time masks that one principal may hold, 0: none are made;
+    ``masks_in_all``: those of all.
     """
 
     workers: int = 0
@@ -34,6 +36,8 @@ class HostLimits:
     blind_bytes: int = 64 << 20
     strikes_per_principal: int = 8
     strike_seconds: float = 60.0
+    masks_per_principal: int = 512
+    masks_in_all: int = 1 << 16
 
     @property
     def processes(self) -> int:

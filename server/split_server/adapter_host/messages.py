@@ -18,7 +18,7 @@ LENGTH = struct.Struct("<I")
 MAX_MESSAGE = 16 << 20
 Status: TypeAlias = Literal["ok", "refused", "failed"]
 _STATUSES = ("ok", "refused", "failed")
-_KINDS = ("load", "key", "evaluate")
+_KINDS = ("load", "key", "evaluate", "mask")
 
 
 class Torn(Exception):
@@ -28,8 +28,8 @@ class Torn(Exception):
 @dataclass(frozen=True, slots=True)
 class Job:
     """``kind`` load: ``name`` and ``parts`` (packing as JSON, A as float32 bytes); key: the
-    session, ``name`` its adapter, ``parts`` (host nonce, device nonce, public key); evaluate: the
-    session and ``parts`` (query,). ``dropped``: sessions that ended since the last job.
+    session, ``name`` its adapter, ``parts`` (host nonce, device nonce, public key); evaluate and
+    mask: the session and ``parts`` (query,). ``dropped``: sessions that ended since the last job.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer:
-    """``payload``: the reply, or a refusal's code in ASCII."""
+    """``payload``: the reply, behind it what is kept of a mask; or a refusal's code in ASCII."""
 
     status: Status
     payload: bytes

@@ -74,6 +74,8 @@ def _done(job: Job, evaluator: Evaluator) -> bytes:
             return b""
         case "evaluate", (query,):
             return evaluator.evaluate(job.session, query)
+        case "mask", (query,):
+            return evaluator.mask(job.session, query)
     raise Torn("a job without its parts")
 
 

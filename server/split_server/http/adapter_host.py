@@ -1,4 +1,4 @@
-"""The routes of an adapter host: listing, B, sessions with keys, numbered queries.
+"""The routes of an adapter host: listing, B, sessions with keys, numbered queries, masks.
 
 Bodies have one exact length, which is checked before any of it is read. Session ids travel in
 bodies, so that no log line holds one.
@@ -17,7 +17,14 @@ from starlette.routing import BaseRoute, Mount, Route
 from split_server.adapter_host.errors import LengthRequired, WrongLength
 from split_server.adapter_host.host import AdapterHost, HostedAdapter
 from split_server.adapter_host.sessions import SESSION_BYTES
-from split_server.adapter_host.shapes import KEY_HEAD, QUERY_HEAD, KeyBody, QueryBody
+from split_server.adapter_host.shapes import (
+    KEY_HEAD,
+    QUERY_HEAD,
+    RESERVE_BYTES,
+    KeyBody,
+    QueryBody,
+    ReserveBody,
+)
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import BadRequest
 from split_server.http.wire.quota import Quota
@@ -52,6 +59,9 @@ class AdapterHostRoutes:
             Route(PATH + "/{name}/session", self.session, methods=["POST"]),
             Route(PATH + "/{name}/key", self.key, methods=["POST"]),
             Route(PATH + "/{name}/evaluate", self.evaluate, methods=["POST"]),
+            Route(PATH + "/{name}/reserve", self.reserve, methods=["POST"]),
+            Route(PATH + "/{name}/mask", self.mask, methods=["POST"]),
+            Route(PATH + "/{name}/masked", self.masked, methods=["POST"]),
             Route(PATH + "/{name}/end", self.end, methods=["POST"]),
         ]
 
@@ -99,6 +109,36 @@ class AdapterHostRoutes:
                 given.query,
             )
         return Response(reply, 200, _NO_STORE, OCTETS)
+
+    async def reserve(self, request: Request) -> Response:
+        """Numbers for masks of a session (:class:`ReserveBody`, ``split_masks.ranges``)."""
+        name, principal = self._adapter(request).file.name, principal_of(request.scope)
+        async with self._exactly(request, RESERVE_BYTES) as body:
+            given = ReserveBody.parse(body)
+            reserved = await self._host.reserve(
+                principal, name, given.session, given.ordinal, given.count
+            )
+        return Response(reserved, 200, _NO_STORE, OCTETS)
+
+    async def mask(self, request: Request) -> Response:
+        """An encrypted r (:class:`QueryBody`) for one number, the encrypted A r + s."""
+        hosted, principal = self._adapter(request), principal_of(request.scope)
+        async with self._exactly(request, QUERY_HEAD + hosted.terms.query) as body:
+            given = QueryBody.parse(body)
+            reply = await self._host.make_mask(
+                principal, hosted.file.name, given.session, given.number, given.query
+            )
+        return Response(reply, 200, _NO_STORE, OCTETS)
+
+    async def masked(self, request: Request) -> Response:
+        """A masked state (:class:`QueryBody`), its product less s."""
+        hosted, principal = self._adapter(request), principal_of(request.scope)
+        async with self._exactly(request, QUERY_HEAD + hosted.terms.masked) as body:
+            given = QueryBody.parse(body)
+            answer = self._host.masked(
+                principal, hosted.file.name, given.session, given.number, given.query
+            )
+        return Response(answer, 200, _NO_STORE, OCTETS)
 
     async def end(self, request: Request) -> Response:
         """End a session: its id is the body."""

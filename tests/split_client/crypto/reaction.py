@@ -24,6 +24,8 @@ from split_he.modular import Integers, centre, centred, quotients, residues, tim
 from split_he.params import N
 from split_he.sampling import expand
 from split_he.transform import forward, inverse
+from split_masks.numbers import pack
+from split_masks.ranges import MaskRange
 from split_server.adapters.adapter_file import AdapterFile
 from split_server.adapters.listing import listing
 
@@ -113,7 +115,7 @@ class ReactingHost:
             if self._asked is not None:
                 self._went_on(self._asked)
             self._asked = session
-            halves[0, 1] = forward(self._shift())
+            halves[0, 1] = forward(shift(self._next, self._sign))
         return wire.pack_reply(residues(halves))
 
     def _went_on(self, session: bytes) -> None:
@@ -128,12 +130,73 @@ class ReactingHost:
         self._next, self._sign = self._next + 1, 1
         self.honest = self._next == N
 
-    def _shift(self) -> Integers:
-        """K x^j that moves the result by K times the coordinate that is tried, with its sign."""
-        power = _RESULT - self._next
-        shift = np.zeros(N, dtype=np.int64)
-        shift[power % N] = self._sign * _STEP * (1 if power >= 0 else -1)
-        return shift
+
+class MaskingHost(ReactingHost):
+    """The same by way of masks: each is made with the next guess in it, whether it is used or not.
+
+    ``right``: guesses that ended a reply, by their session: coordinate and value.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.right: list[tuple[bytes, int, int]] = []
+        self._guesses: list[tuple[bytes, int, int]] = []
+        self._used: int | None = None
+
+    def answer(self, path: str, body: bytes | None) -> bytes:
+        """The answer to one request."""
+        body = body or b""
+        number = int.from_bytes(body[16:24], "little")
+        with self._lock:
+            match path.rpartition("/")[2]:
+                case "reserve":
+                    count = int.from_bytes(body[18:20], "little")
+                    return MaskRange(bytes(16), len(self._guesses), count).pack()
+                case "mask":
+                    return self._masked(body[:16])
+                case "masked":
+                    self._went_past()
+                    self._used = number
+                    return pack(np.zeros(1, np.uint64))
+                case "evaluate":
+                    self._went_past()
+                    self._used = None
+        return super().answer(path, body)
+
+    def hears_nothing(self) -> None:
+        """No further state came after the last one."""
+        if self._used is not None:
+            self.ended += 1
+            self.right.append(self._guesses[self._used])
+        self._used = None
+
+    def _session(self) -> bytes:
+        answer: bytes = msgpack.packb(msgpack.unpackb(super()._session()) | {"masks": 64})
+        return answer
+
+    def _masked(self, session: bytes) -> bytes:
+        made = len(self._guesses)
+        at, sign = made // 2 % N, 1 - 2 * (made % 2)
+        self._guesses.append((session, at, sign))
+        halves = np.zeros((1, 2, N), dtype=np.int64)
+        halves[0, 1] = forward(shift(at, sign))
+        return wire.pack_reply(residues(halves))
+
+    def _went_past(self) -> None:
+        """Another state came: the guess of the one before is wrong."""
+        if self._used is not None:
+            session, at, sign = self._guesses[self._used]
+            # Both signs were wrong.
+            if sign == -1:
+                self.known[session][at] = 0
+
+
+def shift(at: int, sign: int) -> Integers:
+    """K x^j that moves the result by K times coordinate ``at`` of the key, with its sign."""
+    power = _RESULT - at
+    made = np.zeros(N, dtype=np.int64)
+    made[power % N] = sign * _STEP * (1 if power >= 0 else -1)
+    return made
 
 
 class ReactingLink:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,13 +12,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from split_client.crypto import hosted
+from split_client.crypto import hosted, making
 from split_client.crypto.hosted import HostedAdapters
 from split_client.generation.sequence import Sequence
 from split_he.keys import DeviceKeys
 from split_he.modular import Integers
 from split_he.transform import inverse
-from tests.split_client.crypto.reaction import ENDS_ABOVE, HIDDEN, ReactingHost, ReactingLink
+from tests.patience import until
+from tests.split_client.crypto.reaction import (
+    ENDS_ABOVE,
+    HIDDEN,
+    MaskingHost,
+    ReactingHost,
+    ReactingLink,
+)
 
 _MOST_TOKENS = 200
 
@@ -25,8 +33,10 @@ _MOST_TOKENS = 200
 class Device:
     """A device that chats through a host of this kind; ``secrets``: its keys, in their order."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.host, self.secrets = ReactingHost(), []
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, host: ReactingHost | None = None, masks: int = 0
+    ) -> None:
+        self.host, self.secrets = host or ReactingHost(), []
         self._states = np.random.default_rng(3)
         monkeypatch.setattr(hosted, "HostLink", lambda *_, **__: ReactingLink(self.host))
         generate = DeviceKeys.generate
@@ -38,7 +48,7 @@ class Device:
 
         monkeypatch.setattr(DeviceKeys, "generate", kept)
         self.adapters = HostedAdapters(
-            "http://127.0.0.1:1", "token", SimpleNamespace(hidden_size=HIDDEN)
+            "http://127.0.0.1:1", "token", SimpleNamespace(hidden_size=HIDDEN), masks=masks
         )
         self._sequence = Sequence(None, lambda _: self.state())  # type: ignore[arg-type]
 
@@ -104,3 +114,27 @@ def test_all_coordinates_that_a_host_learns_open_no_earlier_query(device: Device
     secret = device.secrets[0]
     exact = host.opened(session, dict(enumerate(secret.tolist())))
     assert np.linalg.norm(exact - truth) < 1e-5 * np.linalg.norm(truth)
+
+
+def test_a_host_that_guesses_through_masks_learns_of_one_replys_key_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(making, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setenv("SPLIT_DATA", str(tmp_path))
+    host = MaskingHost()
+    device = Device(monkeypatch, host, masks=16)
+    with closing(device.adapters):
+        while host.ended < 40:
+            device.adapters.prepare("made")
+            until(lambda: device.adapters.masks.ready == 16)
+            device.reply()
+    # Within a reply the guess that ended it was right of its own key...
+    assert len(host.right) == 40
+    assert len({session for session, _, _ in host.right}) == 40
+    keys = dict(zip(host.nonces, device.secrets, strict=False))
+    assert all(int(keys[session][at]) == value for session, at, value in host.right)
+    # ... and says nothing of any other.
+    (earlier, *_) = device.secrets
+    guessed = {at: value for _, at, value in host.right}
+    by_chance = len(guessed) / 3
+    assert right(guessed, earlier) < by_chance + 5 * by_chance**0.5

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from split_server.adapter_host.answers import WorkerFailed
 from split_server.adapter_host.errors import (
     HostUnusable,
     MalformedKey,
     WorkerLost,
     WorkersSpent,
 )
-from split_server.adapter_host.host import AdapterHost, WorkerFailed
+from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.messages import Job
 from split_wire.errors import UnknownSession
 from tests.adapter_hosts import made_adapter, made_host

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from socket import create_connection
 
 import httpx
@@ -18,9 +19,11 @@ import pytest
 
 from split_client.crypto.hosted import HostedAdapters
 from split_client.crypto.session import HostSession
-from split_he.device import decrypt, encrypt
+from split_he.device import decrypt, encrypt, rounded
 from split_he.keys import DeviceKeys
 from split_he.layout import Packing
+from split_masks.device import Hiding
+from split_masks.ranges import MaskRange
 from tests.adapter_hosts import RunningHost, made_adapter, made_host, running_host
 from tests.patience import logged
 from tests.server_process import running_server
@@ -28,6 +31,7 @@ from tests.server_process import running_server
 _FILE = made_adapter(scale=0.5)
 _TOKEN = "a-token-of-enough-length"
 _NONCE = bytes(32)
+_PATHS = ("key", "evaluate", "session", "reserve", "mask", "masked", "end")
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def test_a_session_that_is_ended_is_gone_and_nobody_elses(served: RunningHost) -
         assert client.post("/made/end", content=other).status_code == 204
 
 
-@pytest.mark.parametrize("path", ["/made/key", "/made/evaluate", "/made/session", "/made/end"])
+@pytest.mark.parametrize("path", [f"/made/{path}" for path in _PATHS])
 @pytest.mark.parametrize("size", [1, 24, 10_000, 1_000_000])
 def test_a_body_of_another_length_is_refused(served: RunningHost, path: str, size: int) -> None:
     with served.client() as client:
@@ -202,7 +206,9 @@ def test_no_log_line_holds_a_session(served: RunningHost, caplog: pytest.LogCapt
 def test_what_a_session_is_told_is_what_the_device_needs(served: RunningHost) -> None:
     with served.client() as client:
         opened = served.open(client, "made")
-    assert set(opened) == {"session", "host_nonce", "packing", "queries_left"}
+    assert set(opened) == {"session", "host_nonce", "packing", "queries_left", "masks"}
+    # This one has no file for their numbers.
+    assert opened["masks"] == 0
     assert opened["queries_left"] is None
     assert len(msgpack.packb(opened)) < 4096
 
@@ -229,3 +235,25 @@ def test_a_split_server_has_its_host_below_a_path_of_its_own() -> None:
         with server.client() as client:
             (clear,) = client.get("/api/v1/adapters").json()["adapters"]
         assert clear["encrypted"] is False
+
+
+def test_a_mask_is_reserved_made_and_used_over_a_socket(tmp_path: Path) -> None:
+    hidden = np.linspace(-1, 1, 64).astype(np.float32)
+    host = made_host({"made": _FILE}, masks=tmp_path)
+    with running_host(host) as served, served.client() as client:
+        session, keys, plan = _session(served, client)
+        asked = (1).to_bytes(2, "little") + (2).to_bytes(2, "little")
+        given = MaskRange.parse(client.post("/made/reserve", content=session + asked).content)
+        assert (given.first, given.count) == (0, 2)
+        hiding, named = Hiding.draw(keys, plan), session + bytes(8)
+        reply = client.post("/made/mask", content=named + hiding.query).content
+        mask = hiding.mask(0, reply, keys, plan)
+        body = named + mask.masked(rounded(hidden, plan))
+        answers = [client.post("/made/masked", content=body) for _ in range(2)]
+        assert answers[0].content == answers[1].content
+        product = mask.product(answers[0].content)
+        np.testing.assert_allclose(product, _FILE.a.astype(float) @ hidden.astype(float), atol=1e-3)
+        for number, code in ((0, "mask_used"), (1, "mask_lost"), (2, "mask_foreign")):
+            other = session + number.to_bytes(8, "little") + mask.masked(np.zeros(64, np.int64))
+            refused = client.post("/made/masked", content=other)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (409, code)

@@ -12,7 +12,7 @@ from split_client.terminal.commands.forget import Forget
 from split_client.terminal.kept import NOT_KEPT, kept_lines
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
-from split_client.terminal.output.words import counted, traffic_line
+from split_client.terminal.output.words import counted, masks_line, traffic_line
 from split_client.terminal.sampling import SettingInvalid
 from split_client.terminal.server_panel import Observed, panel
 from split_client.terminal.tally import Tally
@@ -58,6 +58,9 @@ class Server:
     def stats(self, _: str) -> Next:
         stats = self.client.stats
         self.screen.note(traffic_line(stats))
+        masks = self.client.masks
+        if masks is not None and masks.wanted:
+            self.screen.note(masks_line(masks))
         self.screen.note(
             f"{counted(len(self.chat.messages), 'message')}, "
             f"{counted(self.chat.cached_tokens, 'token')} cached "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from split_client.api import ClientStats
+from split_client.api import ClientStats, MaskStats
 from split_client.chat.context.fill import Fill
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.generation.speculation.wanted import Drafts
+from split_client.terminal.output.sanitise import one_line
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _REASONS = {
@@ -55,6 +56,15 @@ def traffic_line(stats: ClientStats) -> str:
         f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)} "
         f"in {counted(stats.exchanges, 'exchange')}{over}, {counted(stats.reconnects, 'reconnect')}"
     )
+
+
+def masks_line(masks: MaskStats) -> str:
+    """What one-time masks did, on one line."""
+    told = (
+        f"masks: {masks.used:,} of {counted(masks.used + masks.encrypted, 'token')} had one, "
+        f"{masks.ready:,} ready; {masks.made:,} made, {masks.lost:,} never used"
+    )
+    return f"{told}; none is being made: {one_line(masks.reason, 200)}" if masks.reason else told
 
 
 def cut_line(max_tokens: int) -> str:

@@ -37,6 +37,13 @@ class AdapterHostConfig(ListenConfig):
         maximum=1 << 53,
         group=_LIMITS,
     )
+    max_masks: int = option(
+        512,
+        help="one-time masks that one token may hold ready, each a query of its budget; 0: none",
+        minimum=0,
+        maximum=1 << 16,
+        group=_LIMITS,
+    )
     state: Path | None = option(
         None,
         help="folder where spent queries are counted over restarts; it holds the local authority "

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import split_server
+from split_client.owner_file import data_folder, make_folder, write_whole
 from split_he.params import HE_AVAILABLE
+from split_masks.errors import MasksError
+from split_masks.ranges import RangeFile
 from split_server.adapter_host.budget import QueryBudget, StateFile
 from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
@@ -20,6 +23,7 @@ from split_server.serving.adapter_host.config import AdapterHostConfig
 
 _log = logging.getLogger(__name__)
 ACTIVATION_RMS = AdapterHostConfig().activation_rms
+_RANGES = "host-masks.json"
 EMBEDDED_ADAPTERS = Path(split_server.__file__).parent / "embedded" / "adapters"
 
 
@@ -40,6 +44,7 @@ def open_host(config: AdapterHostConfig) -> AdapterHost:
         sessions=config.max_sessions,
         sessions_per_principal=config.max_sessions_per_principal,
         ttl=config.session_ttl,
+        masks_per_principal=config.max_masks,
     )
     return make_host(adapters, limits, config.query_budget, config.state, config.activation_rms)
 
@@ -54,5 +59,33 @@ def make_host(
     """A host of ``adapters``. Raises HostUnusable, HostStateUnusable."""
     if not HE_AVAILABLE:
         raise HostUnusable("encrypted adapters need tenseal; pip install 'gatelink[he]'")
-    budget = QueryBudget(query_budget, None if state is None else StateFile(state.expanduser()))
-    return AdapterHost(adapters, lambda file: ckks_terms(file, activation_rms), budget, limits)
+    state = None if state is None else state.expanduser()
+    budget = QueryBudget(query_budget, None if state is None else StateFile(state))
+    try:
+        ranges = _ranges(state) if limits.masks_per_principal else None
+        return AdapterHost(
+            adapters,
+            lambda file: ckks_terms(file, activation_rms),
+            budget,
+            limits,
+            ranges=ranges,
+        )
+    except BaseException as error:
+        budget.close()
+        if isinstance(error, MasksError):
+            raise HostUnusable(str(error)) from error
+        raise
+
+
+def _ranges(state: Path | None) -> RangeFile | None:
+    """Where the numbers of masks are written down: beside the counts, else in the data folder.
+
+    None where there is no folder to write to: hosts without one go on without masks.
+    """
+    folder = state or data_folder()
+    try:
+        make_folder(folder)
+    except OSError as error:
+        _log.warning("no one-time masks, there is no folder for their numbers: %s", error)
+        return None
+    return RangeFile(folder / _RANGES, write_whole)

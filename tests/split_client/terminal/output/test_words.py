@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from split_client.api import ClientStats
+from split_client.api import ClientStats, MaskStats
 from split_client.chat.reply import Reply
 from split_client.generation.loop import Finished, TokenEvent, TokenTiming
 from split_client.generation.spared import Spared
 from split_client.terminal.output.words import (
     counted,
     fewer_drafts_line,
+    masks_line,
     seconds,
     size,
     status_line,
@@ -114,3 +115,11 @@ def test_what_an_edit_moved_is_told_before_anything_else_and_so_is_one_that_was_
     reply.stats.prompt_documents = 0
     reply.stats.prompt_moved, reply.stats.edits_refused = 0, 1
     assert "edit not taken, all behind it computed" in status_line(reply, 24)
+
+
+def test_the_line_of_masks_tells_what_they_did_and_why_none_is_made() -> None:
+    told = masks_line(MaskStats(64, 32, 128, 90, 6, 10, ""))
+    assert told == "masks: 90 of 100 tokens had one, 32 ready; 128 made, 6 never used"
+    told = masks_line(MaskStats(64, 0, 0, 0, 0, 1, "this host\nmakes none"))
+    assert told.startswith("masks: 0 of 1 token had one, 0 ready;")
+    assert told.endswith("none is being made: this host makes none")

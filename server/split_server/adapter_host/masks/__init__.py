@@ -1,0 +1,1 @@
+"""One-time masks at the host: ranges, what it keeps of each mask, masked states."""
