@@ -1,11 +1,13 @@
 """Decode speed of the page beside that of the terminal's client, interleaved, on one server.
 
     python -m scripts.bench.web.pace [--pairs 8] [--tokens 160] [--carrier websocket]
-        [--web-root FOLDER] [--model FOLDER] [--bar 0.85]
+        [--web-root FOLDER] [--model FOLDER] [--bar 0.85] [--window profile]
 
 One real split-server, one device client and one page in Chromium (a phone's, 390x844), each in its
 own processes; one of the two decodes at a time, in turns, greedily, with the same prompt, to the
-same length (a bias keeps replies from ending before), and their texts must be the same. Speed is
+same length (a bias keeps replies from ending before), and their texts must be the same. The window
+is one of a profile on the disk, or with "--window private" one whose files are in the memory of
+another process, where reading a row takes a hundred times as long. Speed is
 tokens per second after the first: the terminal's as its reply tells, the page's as its main thread
 receives the tokens. "Where the time goes" is of the page's tokens, medians in ms: what the server
 reports, the rest of the exchange, the engine worker's own part, and between two tokens beyond
@@ -26,12 +28,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
-from playwright.sync_api import Page
+from playwright.sync_api import BrowserContext, Page
 
 from scripts.bench.report import heading, median, spread, table
 from scripts.bench.workers import Worker
 from scripts.listening import listening
-from tests.web.browsing import PHONE, launched
+from tests.web.browsing import PHONE, launched, profile
 from tests.web.chat_page import ChatPage
 
 PROMPT = "Tell me a long story."
@@ -90,14 +92,22 @@ def _page(url: str, options: argparse.Namespace, bias: dict[int, float]) -> Iter
         "logit_bias": bias,
     }
     keep = f"localStorage.setItem('gatelink.settings', {json.dumps(json.dumps(settings))});"
-    with launched() as browser:
-        context = browser.new_context(**_TOUCH)
+    with _window(options.window) as context:
         chat = ChatPage(context.new_page(), touch=True)
         chat.page.add_init_script(keep + _WATCH)
         chat.page.goto(url)
         chat.download()
         yield chat
-        context.close()
+
+
+@contextlib.contextmanager
+def _window(kind: str) -> Iterator[BrowserContext]:
+    if kind == "private":
+        with launched() as browser:
+            yield browser.new_context(**_TOUCH)
+        return
+    with tempfile.TemporaryDirectory() as folder, profile(Path(folder), **_TOUCH) as context:
+        yield context
 
 
 def _ends_of_text(url: str) -> list[int]:
@@ -155,7 +165,8 @@ def _report(options: argparse.Namespace, pairs: list[tuple[Run, Run]]) -> int:
         for name in (*_PARTS, "beyond")
     ]
     model = options.model or "embedded model"
-    print(heading("Decode speed of the page and the terminal", f"{model}, {options.carrier}"))
+    setting = f"{model}, {options.carrier}, window: {options.window}"
+    print(heading("Decode speed of the page and the terminal", setting))
     print(f"{pairs[0][0].tokens} tokens, {len(pairs)} interleaved pairs.\n")
     print(table(["", "median (minimum to maximum)", "bar"], rows))
     print("\nWhere the time goes, ms of a token:\n")
@@ -170,6 +181,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--carrier", choices=("websocket", "http"), default="websocket")
     parser.add_argument("--model", default=None)
     parser.add_argument("--web-root", default=None)
+    parser.add_argument("--window", choices=("profile", "private"), default="profile")
     parser.add_argument("--bar", type=float, default=0.85)
     return parser.parse_args()
 

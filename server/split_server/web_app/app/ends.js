@@ -1,1 +1,1 @@
-import{a as r,b as s,j as p}from"./chunk-VHWT7BTZ.js";import"./chunk-5RFMQNIO.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-VIK3WJFA.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
+import{a as r,b as s,j as p}from"./chunk-ZGJL6ZZ3.js";import"./chunk-H5CRZIKB.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-TFHLHYLT.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
