@@ -7,7 +7,7 @@ One real split-server, one device client and one page in Chromium (a phone's, 39
 own processes; one of the two decodes at a time, in turns, greedily, with the same prompt, to the
 same length (a bias keeps replies from ending before), and their texts must be the same. The window
 is one of a profile on the disk, or with "--window private" one whose files are in the memory of
-another process, where reading a row takes a hundred times as long. Speed is
+another process, which is asked for each row. Speed is
 tokens per second after the first: the terminal's as its reply tells, the page's as its main thread
 receives the tokens. "Where the time goes" is of the page's tokens, medians in ms: what the server
 reports, the rest of the exchange, the engine worker's own part, and between two tokens beyond
