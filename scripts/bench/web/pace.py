@@ -1,11 +1,13 @@
 """Decode speed of the page beside that of the terminal's client, interleaved, on one server.
 
     python -m scripts.bench.web.pace [--pairs 8] [--tokens 160] [--carrier websocket]
-        [--web-root FOLDER] [--model FOLDER] [--bar 0.85]
+        [--web-root FOLDER] [--model FOLDER] [--bar 0.85] [--window profile]
 
 One real split-server, one device client and one page in Chromium (a phone's, 390x844), each in its
 own processes; one of the two decodes at a time, in turns, greedily, with the same prompt, to the
-same length (a bias keeps replies from ending before), and their texts must be the same. Speed is
+same length (a bias keeps replies from ending before), and their texts must be the same. The window
+is one of a profile on the disk, or with "--window private" one whose files are in the memory of
+another process, which is asked for each row. Speed is
 tokens per second after the first: the terminal's as its reply tells, the page's as its main thread
 receives the tokens. "Where the time goes" is of the page's tokens, medians in ms: what the server
 reports, the rest of the exchange, the engine worker's own part, and between two tokens beyond
@@ -20,7 +22,7 @@ import contextlib
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scripts.bench.report import heading, median, spread, table
 from scripts.bench.web.timed_page import asked, timed_page, unending
@@ -51,8 +53,13 @@ def main() -> int:
         bias = unending(url)
         terminal = Worker("scripts.bench.client_worker", url, str(folder / "cache"))
         stack.callback(terminal.close)
-        settings = {"temperature": 0, "max_tokens": options.tokens, "transport": options.carrier}
-        chat = stack.enter_context(timed_page(url, {**settings, "logit_bias": bias}))
+        settings: dict[str, Any] = {
+            "temperature": 0,
+            "max_tokens": options.tokens,
+            "transport": options.carrier,
+        }
+        settings["logit_bias"] = bias
+        chat = stack.enter_context(timed_page(url, settings, private=options.window == "private"))
         _pair(terminal, chat, options.tokens, bias)
         pairs = [_pair(terminal, chat, options.tokens, bias) for _ in range(options.pairs)]
     return _report(options, pairs)
@@ -95,7 +102,8 @@ def _report(options: argparse.Namespace, pairs: list[tuple[Run, Run]]) -> int:
         for name in (*_PARTS, "beyond")
     ]
     model = options.model or "embedded model"
-    print(heading("Decode speed of the page and the terminal", f"{model}, {options.carrier}"))
+    setting = f"{model}, {options.carrier}, window: {options.window}"
+    print(heading("Decode speed of the page and the terminal", setting))
     print(f"{pairs[0][0].tokens} tokens, {len(pairs)} interleaved pairs.\n")
     print(table(["", "median (minimum to maximum)", "bar"], rows))
     print("\nWhere the time goes, ms of a token:\n")
@@ -110,6 +118,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--carrier", choices=("websocket", "http"), default="websocket")
     parser.add_argument("--model", default=None)
     parser.add_argument("--web-root", default=None)
+    parser.add_argument("--window", choices=("profile", "private"), default="profile")
     parser.add_argument("--bar", type=float, default=0.85)
     return parser.parse_args()
 

@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import httpx
+from playwright.sync_api import BrowserContext
 
-from tests.web.browsing import PHONE, launched
+from tests.web.browsing import PHONE, launched, profile
 from tests.web.chat_page import ChatPage
 
 TOUCH: dict[str, Any] = {**PHONE, "viewport": {"width": 390, "height": 844}}
@@ -55,17 +58,31 @@ def unending(url: str) -> dict[int, float]:
 
 
 @contextmanager
-def timed_page(url: str, settings: dict[str, Any], watch: str = "") -> Iterator[ChatPage]:
-    """A phone's page (390x844) with the model downloaded; ``watch`` is run before its scripts."""
+def timed_page(
+    url: str, settings: dict[str, Any], watch: str = "", *, private: bool = True
+) -> Iterator[ChatPage]:
+    """A phone's page (390x844) with the model downloaded; ``watch`` is run before its scripts.
+
+    ``private``: in a window whose files are in the memory of another process; else of a profile on
+    the disk.
+    """
     keep = f"localStorage.setItem('gatelink.settings', {json.dumps(json.dumps(settings))});"
-    with launched() as browser:
-        context = browser.new_context(**TOUCH)
+    with _window(private=private) as context:
         chat = ChatPage(context.new_page(), touch=True)
         chat.page.add_init_script(keep + _WATCH + watch)
         chat.page.goto(url)
         chat.download()
         yield chat
-        context.close()
+
+
+@contextmanager
+def _window(*, private: bool) -> Iterator[BrowserContext]:
+    if private:
+        with launched() as browser, browser.new_context(**TOUCH) as context:
+            yield context
+        return
+    with TemporaryDirectory() as folder, profile(Path(folder), **TOUCH) as context:
+        yield context
 
 
 def expect_reply(chat: ChatPage) -> None:

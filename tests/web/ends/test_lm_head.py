@@ -25,7 +25,7 @@ from split_wire.floats import FloatName
 from tests import oracle
 from tests.exhaustive import EXHAUSTIVE
 from tests.split_client.generation.weights import write_rows
-from tests.web.browsing import Browser
+from tests.web.browsing import Browser, profile
 from tests.web.ends.page import EndsPage, served
 from tests.web.generation_peers import as_base64, ask
 
@@ -151,6 +151,17 @@ def test_the_top_is_that_of_the_exact_head_for_every_token_of_the_embedded_model
     assert len(hidden_states) > 150
     page.ask("close")
     assert page.ask("failure") == "ends_failed"
+
+
+def test_a_private_window_keeps_rows_in_memory(page: HeadPage) -> None:
+    assert page.ask("kept") == {"kept": True, "same": True}
+
+
+def test_a_window_of_a_profile_reads_rows_from_its_files(tmp_path: Path, url: str) -> None:
+    with profile(tmp_path) as context:
+        page = context.new_page()
+        page.goto(url)
+        assert HeadPage(page).ask("kept") == {"kept": False, "same": True}
 
 
 @pytest.mark.slow

@@ -131,6 +131,7 @@ export class Ends {
     const answers = await Promise.all(opened);
     this._kernels = answers.slice(0, this._shards.head.length).map(({ kernel: name }) => name);
     if (answers.some(({ gpuLost }) => gpuLost)) this._session.gpuLost = true;
+    if (answers.some(({ scarce }) => scarce)) this.head.scarce = true;
     this._links.forEach((link, i) => (link.onKernel = (name) => this._leftGpu(i, name)));
     onPrepare(1);
   }

@@ -39,7 +39,8 @@ export class ShardedHead {
     this._shards = shards;
     this._hiddenSize = hiddenSize;
     this._spec = spec;
-    this._scarce = scarce;
+    /** Scattered rows are slow to read, so that a shortlist begins short. */
+    this.scarce = scarce;
     /** @type {Promise<unknown>} */
     this._last = Promise.resolve();
   }
@@ -135,7 +136,7 @@ export class ShardedHead {
   async _listed(hidden, k, parts, distinct, temperature) {
     const largest = Math.floor((this.rows - distinct) / LARGEST_PART);
     // Rows left out have their weight from the estimates, so that a draw from all rows leaves out fewer.
-    const lengths = this._scarce && temperature === null ? SCARCE : AMPLE;
+    const lengths = this.scarce && temperature === null ? SCARCE : AMPLE;
     const size = Math.max(lengths.least, lengths.perWanted * k);
     if (!this.compact || k <= 0 || size > largest) return null;
     const sizes = this._shards.map(({ rows }) => Math.ceil((size * rows) / this.rows));

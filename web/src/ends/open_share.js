@@ -1,4 +1,5 @@
 import { kernelUnavailable } from './errors.js';
+import { atHand } from './far_rows.js';
 import { GpuLost, GpuRefused } from './gpu/errors.js';
 import { loadKernels, newMemory } from './kernels.js';
 import { layOut } from './plane/layout.js';
@@ -30,6 +31,7 @@ import { ShardTable } from './table.js';
  * @property {(descriptor: ShardDescriptor) => Promise<ShardReader>} openShard
  * @property {import('./kernels.js').ReadModule} readModule
  * @property {GPU} [gpu] of the browser
+ * @property {import('./far_rows.js').Surroundings} [surroundings]
  * @property {() => Promise<Pick<typeof import('./gpu/open.js'), 'openOnGpu'>>} [loadGpu]
  *
  * @typedef {{layout: import('./plane/layout.js').Layout, memory: WebAssembly.Memory,
@@ -58,6 +60,8 @@ export class OpenShare {
     this._kernel = '';
     /** Whether a GPU failed, as against being slow or not there. */
     this.gpuLost = false;
+    /** Whether scattered rows of the head are slow to read. */
+    this.scarce = false;
   }
 
   /** @param {(fraction: number) => void} onProgress */
@@ -67,8 +71,17 @@ export class OpenShare {
     for (const source of [head, embedding]) {
       if (source) this._readers.set(source, await this._means.openShard(source.shard));
     }
+    if (head && this._share.compact) await this._bringToHand(head);
     const plane = await this._fill(place, onProgress);
     if (plane) await this._tryGpu(plane, place);
+  }
+
+  /** Where every row is read anyway, the table is in memory as it is. @param {Source} head */
+  async _bringToHand(head) {
+    const stored = /** @type {ShardReader} */ (this._readers.get(head));
+    const { reader, scarce } = await atHand(stored, this._share.workers, this._means.surroundings);
+    this._readers.set(head, reader);
+    this.scarce = scarce;
   }
 
   /** The kernel of the estimates, where there are any. */

@@ -68,7 +68,8 @@ export class ShardServer {
   async _openShare(share, onProgress) {
     this._open = new OpenShare(share, this._means);
     await this._open.open(onProgress);
-    return { kernel: this._open.kernel, gpuLost: this._open.gpuLost };
+    const { kernel, gpuLost, scarce } = this._open;
+    return { kernel, gpuLost, scarce };
   }
 
   /**

@@ -29,13 +29,13 @@ export class MemoryShard {
     into.set(this.bytes.subarray(start * this.rowBytes, (start + count) * this.rowBytes));
   }
 
-  /** @returns {Promise<DerivedFile|null>} */
-  async openDerived() {
+  /** @param {string} _name @param {number} _size @returns {Promise<DerivedFile|null>} */
+  async openDerived(_name, _size) {
     return null;
   }
 
-  /** @returns {Promise<DerivedFile|null>} */
-  async createDerived() {
+  /** @param {string} _name @param {number} _size @returns {Promise<DerivedFile|null>} */
+  async createDerived(_name, _size) {
     return null;
   }
 

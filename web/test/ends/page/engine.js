@@ -1,13 +1,15 @@
 // A worker that uses ends.js as the app's engine does, over tables that it is given.
 import { Ends } from '../../../src/ends/ends.js';
+import { atHand } from '../../../src/ends/far_rows.js';
 import { writeActivation } from '../../../src/ends/plane/activation.js';
 import { loadKernels, newMemory, readBesideBundle } from '../../../src/ends/kernels.js';
 import { layOut } from '../../../src/ends/plane/layout.js';
+import { openShard } from '../../../src/weights/shard.js';
 
 /** @type {Ends} */
 let ends;
 /** @type {Record<string, (options: any) => Promise<any>>} */
-const jobs = { open, tops, close, estimates, failure };
+const jobs = { open, tops, close, estimates, failure, kept };
 
 self.onmessage = async ({ data: { job, ...options } }) => {
   try {
@@ -95,4 +97,24 @@ async function estimates({ hidden, rows }) {
     /** @type {any} */ (estimate)(planeRows, rows, blocks, x, factors, target);
     return [...new Uint32Array(memory.buffer, target, rows)];
   });
+}
+
+/** Whether rows of a file of this window are kept in memory to be at hand, and what they are. */
+async function kept() {
+  const [rows, rowBytes] = [1024, 1152];
+  const bytes = Uint8Array.from({ length: rows * rowBytes }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 24);
+  const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('tables', { create: true });
+  const file = await folder.getFileHandle('rows', { create: true });
+  const handle = await file.createSyncAccessHandle();
+  handle.write(bytes, { at: 0 });
+  handle.close();
+  const stored = await openShard({ kind: 'opfs', path: ['tables', 'rows'], first: 0, rows, rowBytes });
+  const { reader } = await atHand(stored, 2);
+  const found = new Uint8Array(2 * rowBytes);
+  await reader.readRows(Int32Array.of(1000, 3), found);
+  reader.close();
+  const same = [1000, 3].every((row, i) =>
+    found.subarray(i * rowBytes, (i + 1) * rowBytes).every((byte, at) => byte === bytes[row * rowBytes + at]),
+  );
+  return { kept: reader !== stored, same };
 }
