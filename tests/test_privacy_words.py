@@ -43,3 +43,11 @@ def test_the_figures_of_the_audit_stand_beside_those_of_stronger_attacks(page: s
     words = _words(_ROOT / page)
     figures = ["77%", "40%", "8.3%", "11% of the sensitive strings", "97%", "16 system prompts"]
     assert [figure for figure in figures if figure not in words] == []
+
+
+@pytest.mark.parametrize("page", ["docs/privacy.md", "docs/audit.md"])
+def test_every_command_that_shows_a_claim_is_there(page: str) -> None:
+    named = re.findall(r"`pytest ([^`]+)`", (_ROOT / page).read_text())
+    paths = [path for command in named for path in command.split() if path.startswith("tests/")]
+    assert len(paths) >= 5
+    assert [path for path in paths if not (_ROOT / path).exists()] == []

@@ -21,6 +21,7 @@ class AuditRequest:
     quick: bool = False
     minutes: float | None = None
     epsilons: tuple[float, ...] = (1.0,)
+    language: str | None = None
 
     @classmethod
     def of(cls, options: Namespace) -> AuditRequest:
@@ -33,6 +34,7 @@ class AuditRequest:
             options.quick,
             options.minutes,
             tuple(options.epsilon or (1.0,)),
+            options.language,
         )
 
 
@@ -48,6 +50,12 @@ def add_audit_arguments(parser: ArgumentParser) -> None:
         action="append",
         metavar="EPS",
         help="noise for this epsilon of one token, may be repeated (default: 1)",
+    )
+    parser.add_argument(
+        "--language",
+        metavar="URL",
+        help="a server of another model, which the attacks take for their language model beside "
+        "the audited one; it makes them stronger",
     )
     parser.add_argument(
         "--quick",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Effort:
     """Counts. ``sessions``: how many conversations are averaged, ascending, the first of them 1.
+    ``possible``: tokens that are weighed at a place; ``texts`` that are followed at a time by
+    counts, and ``beam``, by the model, in ``flock`` sessions at once.
 
     ``replies``: clean ones that use is measured along, of up to ``reply_length`` tokens.
     ``questions`` with right answers, where the model has some. ``reply_tokens`` of what is
@@ -20,7 +22,10 @@ class Effort:
     reply_length: int
     questions: int
     sessions: tuple[int, ...]
+    possible: int
+    texts: int
     beam: int
+    flock: int
     reply_tokens: int
     matched: int
     candidates: int
@@ -34,7 +39,10 @@ FULL = Effort(
     reply_length=32,
     questions=100,
     sessions=(1, 4, 16),
-    beam=4,
+    possible=800,
+    texts=256,
+    beam=32,
+    flock=12,
     reply_tokens=16,
     matched=30,
     candidates=32,
@@ -47,7 +55,10 @@ QUICK = Effort(
     reply_length=24,
     questions=20,
     sessions=(1, 4),
-    beam=3,
+    possible=400,
+    texts=128,
+    beam=12,
+    flock=8,
     reply_tokens=4,
     matched=4,
     candidates=12,

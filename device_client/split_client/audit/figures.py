@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.audit.attacks.lengths import identified
+from split_client.audit.bench import Resends, Studied
 from split_client.audit.device.answers import accuracy_pairs
 from split_client.audit.device.use import Used, divergence_pairs, perplexity_pairs, same_pairs
 from split_client.audit.scoring.bootstrap import Bootstrap, Figure
 from split_client.audit.scoring.epsilon import Verdict
 from split_client.audit.scoring.recovery import Tally, columns
-from split_client.audit.study import Resends, Studied
 
-PRIORS = ("prior_frequent", "prior_language")
-SINGLE = ("nearest", "nearest_context", "nearest_beam")
+PRIORS = ("prior_frequent", "prior_ngram")
+SINGLE = ("nearest", "nearest_context", "ngram", "language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,16 @@ class Use:
 class ModeFigures:
     """One mode. ``epsilon_message``: every token of a message of median length replaced.
 
+    ``picked``: texts of conversations with edits that were told from their variants, of which
+    there are so many that guessing gives ``picked_by_chance``.
     ``accuracy``: right answers, None for a model that was not trained to give them. What there was
     no time for is None, and ``attacks`` empty.
     """
 
     studied: Studied
     attacks: dict[str, Recovery]
+    picked: Figure | None
+    picked_by_chance: float | None
     use: Use | None
     accuracy: Figure | None
     counts: Counts | None
@@ -108,6 +112,11 @@ class ModeFigures:
         """The best attack on several conversations with the same message, where there are any."""
         return self._best([name for name in self.attacks if name.startswith("average_")])
 
+    @property
+    def strongest_of_edits(self) -> str | None:
+        """The best attack on one conversation with the message behind several edits."""
+        return self._best([name for name in self.attacks if name.startswith("edits_")])
+
     def _best(self, names: Sequence[str]) -> str | None:
         """Of those that were tried on enough messages to be compared."""
         tried = {name: self.attacks[name].prompts for name in names if name in self.attacks}
@@ -122,12 +131,19 @@ def figures(studied: Studied, lengths: Sequence[int], seed: int) -> ModeFigures:
     return ModeFigures(
         studied,
         _recoveries(studied.tallies, seed) if studied.messages else {},
+        _picked(studied, seed) if studied.picked else None,
+        1 / studied.picked[0][1] if studied.picked else None,
         _use(studied.used, seed) if studied.used else None,
         accuracy,
         _counts(studied, lengths) if studied.messages else None,
         None if claim is None else claim.epsilon(),
         None if claim is None else claim.epsilon(round(median(lengths))),
     )
+
+
+def _picked(studied: Studied, seed: int) -> Figure:
+    pairs = np.array(studied.picked, dtype=np.float64)
+    return Bootstrap(len(pairs), seed).share(pairs)
 
 
 def _use(used: Sequence[Used], seed: int) -> Use:

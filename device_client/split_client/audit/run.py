@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -23,11 +24,12 @@ from split_client.audit.device.prompts import (
 from split_client.audit.effort import FULL, QUICK
 from split_client.audit.errors import OutputFailed, TimeTooShort
 from split_client.audit.figures import ModeFigures, figures
+from split_client.audit.layout import Material, Other
 from split_client.audit.reach import Reach
 from split_client.audit.report.document import document
 from split_client.audit.report.plot import draw, require_matplotlib
 from split_client.audit.report.table import lines
-from split_client.audit.whole import Audited, Material, Time, audit
+from split_client.audit.whole import Audited, Time, audit
 from split_client.config import ConnectionConfig
 from split_client.model.ends import DeviceEnds
 from split_client.noise.calibration import Calibration, Table, calibrate
@@ -53,10 +55,11 @@ def run_audit(config: ConnectionConfig, request: AuditRequest, screen: Screen) -
     given = None if request.prompts is None else read_prompts(request.prompts)
     effort = QUICK if request.quick else FULL
     time = _time(request.minutes)
-    with _reached(config, screen) as (client, server):
+    with _reached(config, screen) as (client, server), _language(config, request, screen) as other:
         material = _material(given, client.manifest.name)
         modes = _modes(client.ends, _calibrated(client, config, screen), request)
-        found = audit(client.ends, server, modes, material, effort, request.seed, screen.note, time)
+        seed, tell = request.seed, screen.note
+        found = audit(client.ends, server, modes, material, effort, seed, tell, time, other)
         digest = client.manifest.digest
     if time.minutes is not None and not any(one.messages for one in found.studied):
         raise TimeTooShort(time.minutes)
@@ -109,6 +112,21 @@ def _reached(config: ConnectionConfig, screen: Screen) -> Iterator[tuple[SplitCl
     )
     try:
         yield client, server
+    finally:
+        client.close()
+
+
+@contextmanager
+def _language(
+    config: ConnectionConfig, request: AuditRequest, screen: Screen
+) -> Iterator[Other | None]:
+    """The other language model, without a token: it is the attacker's own."""
+    if request.language is None:
+        yield None
+        return
+    client, server = _connect(replace(config, url=request.language), None, screen)
+    try:
+        yield Other(client.ends, server)
     finally:
         client.close()
 

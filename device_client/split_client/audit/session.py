@@ -47,7 +47,11 @@ class AllStates:
         self._allowance = allowance or Allowance()
         longest = frame_limit(manifest.hidden_size, DEFAULT_MAX_ROWS)
         self._channel = Channel(server.connect(longest), server.mode)
-        self._protocol = ClientProtocol(manifest.hidden_size, manifest.digest, dtype)
+        self._manifest, self._asked = manifest, dtype
+        self._protocol = self._anew()
+
+    def _anew(self) -> ClientProtocol:
+        return ClientProtocol(self._manifest.hidden_size, self._manifest.digest, self._asked)
 
     @property
     def dtype(self) -> WireDtype:
@@ -63,7 +67,22 @@ class AllStates:
     def run(
         self, rows: NDArray[np.float32], start: int, adapter: str | None = None
     ) -> NDArray[np.float32]:
-        """As :meth:`Model.run`. Raises ServerRefused, the channel's errors and TimeUp."""
+        """As :meth:`Model.run`. Raises ServerRefused, the channel's errors and TimeUp.
+
+        What begins at the first row goes on in a new session where the server has given up this
+        one, as it does with one that was idle for long.
+        """
+        try:
+            return self._run(rows, start, adapter)
+        except ServerRefused:
+            if start > 0:
+                raise
+            self._protocol = self._anew()
+            return self._run(rows, start, adapter)
+
+    def _run(
+        self, rows: NDArray[np.float32], start: int, adapter: str | None
+    ) -> NDArray[np.float32]:
         _, opened = self.dtype, self._protocol.opened
         most = min(DEFAULT_MAX_ROWS, 1 if opened is None else opened.max_rows)
         states = []

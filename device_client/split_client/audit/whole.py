@@ -8,21 +8,17 @@ from dataclasses import dataclass, field, replace
 
 from split_client.adapters.listing import fetch_adapters
 from split_client.audit.allowance import Allowance
-from split_client.audit.attacks.attacker import Attacker
 from split_client.audit.attacks.extraction import extract, relative_error
-from split_client.audit.attacks.knowledge import PublicModel
+from split_client.audit.bench import Bench, Studied
 from split_client.audit.device.adapters import query
 from split_client.audit.device.game import releases
 from split_client.audit.device.modes import Mode
-from split_client.audit.device.prompts import Prompt, Question
-from split_client.audit.device.truth import truths
 from split_client.audit.device.use import clean_replies
-from split_client.audit.device.victim import Victim
 from split_client.audit.effort import Effort
 from split_client.audit.forecast import Foreteller, Pace, expected
+from split_client.audit.layout import Material, Other, laid_out
 from split_client.audit.reach import Reach
-from split_client.audit.session import AllStates
-from split_client.audit.study import Bench, Studied, study
+from split_client.audit.study import study
 from split_client.model.ends import DeviceEnds
 
 Tell = Callable[[str], None]
@@ -64,19 +60,6 @@ class Time:
     minutes: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """The texts: messages with secrets, and questions, which also stand for the usual text.
-
-    ``tasks``: what the model replies to where use is measured; none: the questions, to which it
-    then knows the right answers.
-    """
-
-    prompts: Sequence[Prompt]
-    questions: Sequence[Question]
-    tasks: Sequence[str] = ()
-
-
 def audit(
     ends: DeviceEnds,
     server: Reach,
@@ -86,14 +69,16 @@ def audit(
     seed: int,
     tell: Tell,
     time: Time | None = None,
+    other: Other | None = None,
 ) -> Audited:
     """Study ``modes`` one after the other, each with its share of the time.
 
-    Raises the errors of client and audit.
+    ``other``: a language model beside the audited one that the attacker has at hand. Raises the
+    errors of client and audit.
     """
     time = time or Time()
     with ExitStack() as stack:
-        bench = laid_out(stack, ends, server, material, effort, seed, time.allowance)
+        bench = laid_out(stack, ends, server, material, effort, seed, time.allowance, other)
         tell("replies without noise are made")
         replied = _replies(bench, material)
         foretell = _foretelling(bench, modes, replied, Foreteller(tell, time.minutes))
@@ -110,37 +95,6 @@ def audit(
             extraction = _extraction(bench, server, material)
             queried = True
         return Audited(tuple(studied), messages, queried, extraction)
-
-
-def laid_out(
-    stack: ExitStack,
-    ends: DeviceEnds,
-    server: Reach,
-    material: Material,
-    effort: Effort,
-    seed: int,
-    allowance: Allowance | None = None,
-) -> Bench:
-    """The bench on which modes are studied; ``stack`` closes it. Raises PromptNotSent."""
-    allowance = allowance or Allowance()
-    model = PublicModel(ends, [one.question for one in material.questions])
-    victim = Victim(ends, server, allowance)
-    own = AllStates(server, ends.manifest, None, allowance)
-    stack.callback(victim.close)
-    stack.callback(own.close)
-    frame = (len(model.prefix), len(model.suffix))
-    return Bench(
-        ends,
-        model,
-        victim,
-        Attacker(model, own, effort, seed),
-        lambda dtype: AllStates(server, ends.manifest, dtype, allowance),
-        truths(ends, tuple(material.prompts[: effort.prompts]), frame),
-        () if material.tasks else material.questions[: effort.questions],
-        effort,
-        seed,
-        allowance,
-    )
 
 
 def _replies(bench: Bench, material: Material) -> float:

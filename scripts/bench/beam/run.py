@@ -25,7 +25,7 @@ from scripts.bench.report import finish, heading, median, table
 from split_client.api import SplitClient
 from split_client.audit.attacks.guess import ranked
 from split_client.audit.attacks.knowledge import PublicModel
-from split_client.audit.attacks.language import mixed
+from split_client.audit.attacks.language.model import mixed
 
 States = NDArray[np.float32]
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from split_client.audit.attacks.averaging import averaged, distinct
-from split_client.audit.attacks.beam import beam_search
 from split_client.audit.attacks.distinguish import log_ratio
 from split_client.audit.attacks.extraction import extract, relative_error
-from split_client.audit.attacks.knowledge import Mechanism, PublicModel
-from split_client.audit.attacks.language import LanguagePrior
-from split_client.audit.attacks.nearest import (
-    clipped,
-    likelihoods_of,
-    log_likelihoods,
-    nearest,
-)
+from split_client.audit.attacks.knowledge import Mechanism, PublicModel, clipped
+from split_client.audit.attacks.nearest import likelihoods_of, log_likelihoods, nearest
 from split_client.audit.attacks.vocabulary import shortlist
 
 
@@ -41,68 +32,6 @@ def test_rows_shorter_than_the_clip_stay_as_they_are() -> None:
     rows = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]])
     assert clipped(rows, 1.0) == pytest.approx(np.array([[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]]))
     assert clipped(rows, None) is rows
-
-
-class Markov:
-    """A prior over four tokens that looks at the last one only."""
-
-    def __init__(self) -> None:
-        table = np.random.default_rng(3).dirichlet(np.ones(4), 5)
-        self.table = np.log(table)
-
-    def after(self, texts: list[tuple[int, ...]]) -> np.ndarray:
-        return np.stack([self.table[tokens[-1] if tokens else 4] for tokens in texts])
-
-
-def test_a_wide_beam_finds_the_likeliest_of_all_texts() -> None:
-    prior, rng = Markov(), np.random.default_rng(4)
-    for _ in range(20):
-        likelihoods = rng.normal(0, 1.5, (4, 4))
-        scores = {}
-        for text in product(range(4), repeat=4):
-            score, before = 0.0, 2
-            for place, token in enumerate(text):
-                score += likelihoods[place, token] + prior.table[before, token]
-                before = token
-            scores[text] = score
-        found = beam_search(likelihoods, prior, [2], width=64)  # type: ignore[arg-type]
-        assert tuple(found.tokens) == max(scores, key=lambda text: scores[text])
-
-
-class OneByOne:
-    """A language prior that scores every text by itself."""
-
-    def __init__(self, prior: LanguagePrior) -> None:
-        self.prior = prior
-
-    def after(self, texts: list[tuple[int, ...]]) -> np.ndarray:
-        return np.concatenate([self.prior.after([text]) for text in texts])
-
-
-class Recurrent:
-    """A session whose states depend on all rows before them."""
-
-    def __init__(self, hidden: int) -> None:
-        self.mix = np.random.default_rng(6).normal(size=(hidden, hidden)) / hidden**0.5
-        self.states: list[np.ndarray] = []
-
-    def run(self, rows: np.ndarray, start: int, adapter: str | None = None) -> np.ndarray:
-        del self.states[start:]
-        for row in rows:
-            before = self.states[-1] if self.states else np.zeros_like(row)
-            self.states.append(np.tanh(5 * row + self.mix @ before).astype(np.float32) * 4)
-        return np.stack(self.states[start:])
-
-
-def test_a_beam_scored_in_one_product_is_the_one_scored_text_by_text(public: PublicModel) -> None:
-    rng = np.random.default_rng(7)
-    for sigma in (0.5, 1.0, 3.0):
-        rows = public.rows([44, 700, 9, 1999]) + rng.normal(0, sigma, (4, public.hidden))
-        likelihoods = log_likelihoods(rows.astype(np.float32), public, Mechanism(sigma, 3.0))
-        priors = [LanguagePrior(public, Recurrent(public.hidden)) for _ in range(2)]
-        together = beam_search(likelihoods, priors[0], public.prefix, 4)
-        alone = beam_search(likelihoods, OneByOne(priors[1]), public.prefix, 4)  # type: ignore[arg-type]
-        assert (together.ranked == alone.ranked).all()
 
 
 def test_rows_of_several_mechanisms_are_compared_in_one_look_at_the_table(

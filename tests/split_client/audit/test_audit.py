@@ -16,6 +16,7 @@ from split_client.audit import run
 from split_client.audit.attacks.averaging import distinct
 from split_client.audit.attacks.knowledge import Mechanism
 from split_client.audit.attacks.observed import observe
+from split_client.audit.bench import Studied
 from split_client.audit.device.modes import (
     DELTA,
     Claim,
@@ -28,12 +29,13 @@ from split_client.audit.device.prompts import Prompt, built_in_questions
 from split_client.audit.device.rows import ClearRows, NoisedRows, audit_key
 from split_client.audit.device.victim import Victim
 from split_client.audit.effort import Effort
+from split_client.audit.layout import Material, laid_out
 from split_client.audit.reach import Reach
 from split_client.audit.report.document import document
 from split_client.audit.report.table import lines
 from split_client.audit.scoring.epsilon import Verdict
 from split_client.audit.study import play
-from split_client.audit.whole import Audited, Material, audit, laid_out
+from split_client.audit.whole import Audited, audit
 from split_client.cli import main
 from split_client.model.ends import DeviceEnds
 from split_client.noise.calibration import Table, calibrate
@@ -46,7 +48,10 @@ TINY = Effort(
     reply_length=6,
     questions=2,
     sessions=(1, 3),
-    beam=2,
+    possible=60,
+    texts=16,
+    beam=4,
+    flock=2,
     reply_tokens=2,
     matched=1,
     candidates=4,
@@ -79,6 +84,10 @@ def shown(found: Audited) -> list[str]:
     return list(lines(run.summed_up(found, 3), found, TINY))
 
 
+def shown_of(one: Studied) -> list[str]:
+    return shown(Audited((one,), (10,), queried=True, extraction=None))
+
+
 def silent(ends: DeviceEnds, sigma: float) -> Mode:
     """A mode whose noise is broken: it claims ``sigma`` and sends clean rows."""
     claimed = release(ends, sigma)
@@ -101,7 +110,7 @@ def found(ends: DeviceEnds, reach: Reach) -> Audited:
 
 def test_without_noise_everything_is_recovered_in_every_dtype(found: Audited) -> None:
     for one in told(found)["modes"][:-1]:
-        for attack in ("nearest", "nearest_context", "nearest_beam", "reply_head"):
+        for attack in ("nearest", "nearest_context", "ngram", "language", "reply_head"):
             value, low, high = one["attacks"][attack]["top1"]
             assert (value, high) == (1.0, 1.0)
             # Two messages that agree prove little.
@@ -150,9 +159,33 @@ def test_a_gentle_noise_is_told_from_none_by_its_use(ends: DeviceEnds, reach: Re
 
 def test_huge_noise_leaves_the_attacker_the_prior(found: Audited) -> None:
     tallies = found.studied[-1].tallies
-    assert tallies["nearest_beam"] == tallies["prior_language"]
-    assert tallies["average_3_beam"] == tallies["prior_language"]
-    assert told(found)["modes"][-1]["attacks"]["nearest_beam"]["exact"][0] == 0.0
+    alone = [one.top1 for one in tallies["prior_ngram"]]
+    for name in ("ngram", "average_3_ngram", "edits_ngram"):
+        # Of tokens that are as likely as each other the rows choose a few.
+        found_ones = [one.top1 for one in tallies[name]]
+        assert all(abs(a - b) <= 1 for a, b in zip(found_ones, alone, strict=True))
+        assert not any(one.exact for one in tallies[name])
+    assert told(found)["modes"][-1]["attacks"]["language"]["exact"][0] == 0.0
+
+
+def test_edits_of_one_conversation_tell_as_much_as_other_conversations(
+    ends: DeviceEnds, reach: Reach
+) -> None:
+    noised = noised_mode(ends, release(ends, 0.5 * CLIP))
+    effort = replace(TINY, sessions=(1, 16), releases=20, matched=0)
+    one = studied(ends, reach, [noised], effort).studied[0]
+    shares = {
+        name: sum(each.top1 for each in one.tallies[name])
+        / sum(each.tokens for each in one.tallies[name])
+        for name in ("nearest", "average_16_nearest", "edits_nearest")
+    }
+    assert shares["nearest"] < 0.3
+    assert min(shares["average_16_nearest"], shares["edits_nearest"]) > 0.9
+    # Of sixteen variants that differ in one token or two; by chance one in sixteen.
+    right, texts = map(sum, zip(*one.picked, strict=True))
+    assert texts == 2 * 16
+    assert 0.2 < right / texts < 1.0
+    assert any("which of 16 variants" in line for line in shown_of(one))
 
 
 def test_lengths_are_no_secret_in_any_mode(found: Audited) -> None:

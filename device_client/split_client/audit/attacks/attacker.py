@@ -10,21 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.audit.attacks.averaging import averaged
-from split_client.audit.attacks.beam import beam_search, single_pass
-from split_client.audit.attacks.guess import Guess
+from split_client.audit.attacks.edits import behind, picked
+from split_client.audit.attacks.guess import Guess, ranked
 from split_client.audit.attacks.knowledge import Mechanism, PublicModel
-from split_client.audit.attacks.language import LanguagePrior, mixed
+from split_client.audit.attacks.lattice.field import Field, field_of
+from split_client.audit.attacks.lattice.guessed import guessed
+from split_client.audit.attacks.lattice.search import Breadth, Prior, search
 from split_client.audit.attacks.nearest import likelihoods_of, log_likelihoods, nearest
+from split_client.audit.attacks.ngram.trained import TokenPrior
 from split_client.audit.attacks.observed import Observed, observe
 from split_client.audit.attacks.prior import most_frequent
 from split_client.audit.attacks.reply import head_on_states
+from split_client.audit.attacks.states import StatePrior
 from split_client.audit.attacks.vocabulary import match, shortlist
 from split_client.audit.effort import Effort
 from split_client.audit.recording import Exchange
 from split_client.audit.session import Model
 
-# Positions whose priors are worked out at once.
-_AT_ONCE = 16
+# Texts that differ in more than so many of their last tokens go on as one: of counts those that
+# the counts look at, of a model a few more.
+_COUNTED, _MODELLED = 4, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,57 +40,79 @@ class Matched:
     guess: Guess
 
 
-class Attacker:
-    """``session`` is the attacker's own; ``seed`` decides which positions are matched."""
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """Of one conversation with edits: ``guesses`` at the message, and which variant each of its
+    texts seems to begin with.
+    """
 
-    def __init__(self, model: PublicModel, session: Model, effort: Effort, seed: int) -> None:
-        self._model, self._session, self._effort = model, session, effort
-        self._prior = LanguagePrior(model, session)
-        self._seed = seed
-        self._without_rows = cache(self._language_alone)
+    guesses: dict[str, Guess]
+    picked: tuple[int, ...]
+
+
+class Attacker:
+    """``own``: a session of the attacker's; ``counts`` and ``language`` say which texts are likely,
+    the first at once, the other by running a model; ``seed`` decides which positions are matched.
+    """
+
+    def __init__(
+        self,
+        model: PublicModel,
+        own: Model,
+        counts: TokenPrior,
+        language: Prior,
+        effort: Effort,
+        seed: int,
+    ) -> None:
+        self._model, self._session, self._effort, self._seed = model, own, effort, seed
+        self._counts, self._language = counts, language
+        self._states = StatePrior(model, own)
+        self._prior = cache(self._without_rows)
 
     def looked_up(self, sighting: Sequence[Exchange], mechanism: Mechanism) -> dict[str, Guess]:
-        """Guesses at the message of one conversation that the table and one pass of the model give.
-
-        And the most frequent tokens, which need no rows.
+        """Guesses at the message of one conversation that table, counts and one pass of the model
+        give. And what needs no rows: the most frequent tokens, the likeliest text by counts.
         """
-        (alone,) = self._likelihoods([sighting], mechanism)
+        observed = observe(tuple(sighting))
+        rows = self._message_rows(observed)
+        (alone,) = likelihoods_of([(rows, mechanism)], self._model)
+        context = self._states.within(observed.prompt_rows)
         return {
             "prior_frequent": most_frequent(self._model, len(alone)),
+            "prior_ngram": self._prior(len(alone)),
             "nearest": nearest(alone),
-            "nearest_context": single_pass(alone, self._context(sighting)),
+            "nearest_context": ranked(alone + context),
+            "ngram": self._counted(alone),
         }
 
-    def searched(
+    def searched(self, sighting: Sequence[Exchange], mechanism: Mechanism) -> dict[str, Guess]:
+        """Guesses with a language model's prior, which runs it on every text that is followed."""
+        rows = self._message_rows(observe(tuple(sighting)))
+        (alone,) = likelihoods_of([(rows, mechanism)], self._model)
+        return {"language": self._modelled(alone)}
+
+    def averaged(
         self, sightings: Sequence[Sequence[Exchange]], mechanism: Mechanism
     ) -> dict[str, Guess]:
-        """Guesses at the message that ``sightings`` show, each in a conversation of its own.
-
-        Beams, which run the model on every hypothesis at every position, and means.
-        """
-        alone, *together = self._likelihoods(sightings, mechanism)
-        guesses = {
-            "prior_language": self._without_rows(len(alone)),
-            "nearest_beam": self._beam(alone),
-        }
-        for count, likelihoods in zip(self._counts(sightings), together, strict=True):
-            guesses[f"average_{count}_nearest"] = nearest(likelihoods)
-            guesses[f"average_{count}_beam"] = self._beam(likelihoods)
+        """Guesses at the message that ``sightings`` show, each in a conversation of its own."""
+        seen = [self._message_rows(observe(tuple(sighting))) for sighting in sightings]
+        counts = [count for count in self._effort.sessions if 1 < count <= len(seen)]
+        means = [(averaged(seen[:count]), mechanism.averaged(count)) for count in counts]
+        if not means:
+            return {}
+        found = likelihoods_of(means, self._model)
+        guesses: dict[str, Guess] = {}
+        for count, likelihoods in zip(counts, found, strict=True):
+            guesses |= self._together(f"average_{count}", likelihoods)
         return guesses
 
-    def _counts(self, sightings: Sequence[Sequence[Exchange]]) -> list[int]:
-        """How many conversations are averaged."""
-        return [count for count in self._effort.sessions if 1 < count <= len(sightings)]
-
-    def _likelihoods(
-        self, sightings: Sequence[Sequence[Exchange]], mechanism: Mechanism
-    ) -> list[NDArray[np.float64]]:
-        """Of the first sighting alone, and of the means of several."""
-        seen = [self._message_rows(observe(tuple(sighting))) for sighting in sightings]
-        means = [
-            (averaged(seen[:count]), mechanism.averaged(count)) for count in self._counts(sightings)
-        ]
-        return likelihoods_of([(seen[0], mechanism), *means], self._model)
+    def edited(self, sighting: Sequence[Exchange], mechanism: Mechanism) -> Edited:
+        """Guesses at the message of one conversation in which what stands before it was edited."""
+        texts = observe(tuple(sighting)).texts
+        rows = averaged(behind(texts, self._model))
+        (mean,) = likelihoods_of([(rows, mechanism.averaged(len(texts)))], self._model)
+        variants = tuple(picked(text, self._model, mechanism) for text in texts)
+        return Edited(self._together("edits", mean), variants)
 
     def matched(self, sighting: Sequence[Exchange], mechanism: Mechanism, number: int) -> Matched:
         """Vocabulary matching at one position of message ``number``, which the seed decides."""
@@ -93,12 +120,10 @@ class Attacker:
         before = len(self._model.prefix)
         message = rows[before : len(rows) - len(self._model.suffix)]
         position = int(np.random.default_rng([self._seed, number]).integers(len(message)))
-        states = self._states(rows)
+        states, start = self._session.run(rows, 0), before + position
         likelihood = log_likelihoods(message[position : position + 1], self._model, mechanism)[0]
-        prior = self._priors_at(states, range(before + position, before + position + 1))[0]
+        prior = self._states.at(states, range(start, start + 1))[0]
         candidates = shortlist(likelihood, prior, self._effort.candidates)
-        start = before + position
-        self._prior.forget()
         guess = match(self._session, self._model, rows[:start], states[start], candidates)
         return Matched(position, guess)
 
@@ -110,32 +135,33 @@ class Attacker:
         rows = observed.prompt_rows
         return rows[len(self._model.prefix) : len(rows) - len(self._model.suffix)]
 
-    def _context(self, sighting: Sequence[Exchange]) -> NDArray[np.float64]:
-        """Priors at the message's positions [n, V], from the recorded rows before each."""
-        rows = observe(tuple(sighting)).prompt_rows
-        states = self._states(rows)
-        first, last = len(self._model.prefix), len(rows) - len(self._model.suffix)
-        parts = [
-            self._priors_at(states, range(place, min(place + _AT_ONCE, last)))
-            for place in range(first, last, _AT_ONCE)
-        ]
-        return np.concatenate(parts)
+    def _together(self, name: str, likelihoods: NDArray[np.float64]) -> dict[str, Guess]:
+        """The attacks on what several sightings say together."""
+        return {
+            f"{name}_nearest": nearest(likelihoods),
+            f"{name}_ngram": self._counted(likelihoods),
+            f"{name}_language": self._modelled(likelihoods),
+        }
 
-    def _states(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        self._prior.forget()
-        return self._session.run(rows, 0)
+    def _without_rows(self, count: int) -> Guess:
+        return self._counted(np.zeros((count, self._model.vocabulary)))
 
-    def _priors_at(self, states: NDArray[np.float32], places: range) -> NDArray[np.float64]:
-        """Priors [places, V]; where nothing stands before, the frequencies."""
-        if places.start > 0:
-            return mixed(self._model, states[places.start - 1 : places.stop - 1])
-        first = self._model.log_frequencies[None, :]
-        if len(places) == 1:
-            return first
-        return np.concatenate([first, self._priors_at(states, range(1, places.stop))])
+    def _counted(self, likelihoods: NDArray[np.float64]) -> Guess:
+        breadth = Breadth(self._effort.texts, _COUNTED)
+        return self._weighed(likelihoods, self._field(likelihoods), self._counts, breadth)
 
-    def _beam(self, likelihoods: NDArray[np.float64]) -> Guess:
-        return beam_search(likelihoods, self._prior, self._model.prefix, self._effort.beam)
+    def _modelled(self, likelihoods: NDArray[np.float64]) -> Guess:
+        """Where the rows alone leave one text, there is nothing for the model to say."""
+        field, breadth = self._field(likelihoods), Breadth(self._effort.beam, _MODELLED)
+        prior = self._counts if field.certain else self._language
+        return self._weighed(likelihoods, field, prior, breadth)
 
-    def _language_alone(self, count: int) -> Guess:
-        return self._beam(np.zeros((count, self._model.vocabulary)))
+    def _field(self, likelihoods: NDArray[np.float64]) -> Field:
+        end = tuple(self._model.suffix[:1])
+        return field_of(likelihoods, self._counts, self._effort.possible, end)
+
+    def _weighed(
+        self, likelihoods: NDArray[np.float64], field: Field, prior: Prior, breadth: Breadth
+    ) -> Guess:
+        lattice = search(field, prior, self._counts.lead, breadth)
+        return guessed(field, lattice, len(likelihoods))

@@ -12,13 +12,19 @@ KEPT = 5
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """``ranked`` [positions, KEPT]; the first column is the attack's text."""
+    """``ranked`` [positions, KEPT]; the first column holds each token that is likeliest by itself.
+
+    ``whole``: the text that is likeliest as one, where the attack weighs whole texts.
+    """
 
     ranked: NDArray[np.int64]
+    whole: tuple[int, ...] | None = None
 
     @property
     def tokens(self) -> list[int]:
-        """The likeliest token of every position."""
+        """The attack's text."""
+        if self.whole is not None:
+            return list(self.whole)
         return [int(index) for index in self.ranked[:, 0]]
 
 

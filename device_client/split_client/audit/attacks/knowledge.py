@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from split_client.errors import TemplateFailed
 from split_client.model.ends import DeviceEnds
 
 _BLOCK = 8192
+# A table of clipped rows beyond it is made again each time that it is looked at.
+_KEPT_BYTES = 512 << 20
+Message: TypeAlias = dict[str, str]
+_ANSWER: Message = {"role": "assistant", "content": "I see."}
+# Of edited instructions.
+_NUMBERS = range(11, 27)
+Block: TypeAlias = tuple[int, NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +42,9 @@ class Mechanism:
 class PublicModel:
     """Embedding table, LM head, tokenizer and chat template, which every device can download.
 
-    ``corpus``: texts of the kind that users are expected to write.
+    ``corpus``: texts of the kind that users are expected to write. ``prefix`` and ``suffix`` stand
+    around the message of a chat; ``variants`` are what may stand before it where something before
+    the message was edited, equally long and different in a token or two.
     """
 
     def __init__(self, ends: DeviceEnds, corpus: Sequence[str]) -> None:
@@ -42,7 +53,9 @@ class PublicModel:
         self.hidden = ends.manifest.hidden_size
         self.digest = ends.manifest.digest
         self.prefix, self.suffix = chat_frame(ends)
+        self.variants = _variants(ends)
         self._frequencies = _frequencies(ends, corpus, self.vocabulary)
+        self._clipped: tuple[float | None, list[Block]] | None = None
 
     @property
     def log_frequencies(self) -> NDArray[np.float64]:
@@ -58,12 +71,36 @@ class PublicModel:
         for start in range(0, self.vocabulary, _BLOCK):
             yield start, self.rows(np.arange(start, min(start + _BLOCK, self.vocabulary)))
 
+    def clipped_blocks(self, clip: float | None) -> Iterable[Block]:
+        """All rows [n, H] scaled down to norm ``clip`` where they are longer, in order, as (first
+        id, rows, squares of their norms [n]).
+        """
+        if self.vocabulary * self.hidden * np.dtype(np.float64).itemsize > _KEPT_BYTES:
+            return self._clip(clip)
+        if self._clipped is None or self._clipped[0] != clip:
+            self._clipped = (clip, list(self._clip(clip)))
+        return self._clipped[1]
+
+    def _clip(self, clip: float | None) -> Iterator[Block]:
+        for start, block in self.blocks():
+            table = clipped(block.astype(np.float64), clip)
+            yield start, table, (table * table).sum(axis=1)
+
     def log_probabilities(self, states: NDArray[np.float32]) -> NDArray[np.float64]:
         """Log probabilities that the LM head makes of hidden states [n, H], at once: [n, V]."""
         logits = self._ends.head.logits_of_states(states).astype(np.float64)
         peaks = logits.max(axis=1, keepdims=True)
         normalisers = peaks + np.log(np.exp(logits - peaks).sum(axis=1, keepdims=True))
         return np.asarray(logits - normalisers)
+
+    def behind(self, messages: Sequence[str]) -> tuple[int, ...]:
+        """What stands before the message of a chat that had ``messages`` before, or without them
+        where the template takes no such chat.
+        """
+        try:
+            return tuple(chat_frame(self._ends, turns(messages))[0])
+        except TemplateFailed:
+            return tuple(self.prefix)
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of tokens."""
@@ -74,24 +111,59 @@ class PublicModel:
         return self._ends.tokenizer.encode(text)
 
 
-def chat_frame(ends: DeviceEnds) -> tuple[list[int], list[int]]:
-    """Ids that stand before and after the message of a chat with one message.
+def clipped(rows: NDArray[np.float64], clip: float | None) -> NDArray[np.float64]:
+    """``rows`` [n, H] scaled down to norm ``clip`` where they are longer."""
+    if clip is None:
+        return rows
+    norms = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    return np.asarray(rows * np.minimum(1.0, clip / np.maximum(norms, 1e-300)))
+
+
+def chat_frame(ends: DeviceEnds, before: Sequence[Message] = ()) -> tuple[list[int], list[int]]:
+    """Ids that stand before and after the message of a chat whose earlier messages are ``before``.
 
     A model without a chat template is asked with plain text, and nothing stands around it.
     """
-    if ends.chat_template is None:
+    if ends.chat_template is None and not before:
         return ends.tokenizer.encode("", add_special_tokens=True), []
     contents = ("Qa", "7 z!", "no? x")
-    prompts = [chat_ids(ends, content) for content in contents]
+    prompts = [chat_ids(ends, content, before) for content in contents]
     return _common(prompts), _common([ids[::-1] for ids in prompts])[::-1]
 
 
-def chat_ids(ends: DeviceEnds, content: str) -> list[int]:
-    """The prompt of a chat whose only message is ``content``."""
+def chat_ids(ends: DeviceEnds, content: str, before: Sequence[Message] = ()) -> list[int]:
+    """The prompt of a chat whose last message is ``content``."""
+    messages = [*before, {"role": "user", "content": content}]
     if ends.chat_template is None:
-        return ends.tokenizer.encode(content, add_special_tokens=True)
-    rendered = ends.template().render([{"role": "user", "content": content}])
-    return ends.tokenizer.encode(rendered)
+        text = "\n".join(message["content"] for message in messages)
+        return ends.tokenizer.encode(text, add_special_tokens=True)
+    return ends.tokenizer.encode(ends.template().render(messages))
+
+
+def turns(messages: Sequence[str]) -> list[Message]:
+    """A chat with these messages, each answered shortly."""
+    return [
+        message
+        for content in messages
+        for message in ({"role": "user", "content": content}, dict(_ANSWER))
+    ]
+
+
+def _variants(ends: DeviceEnds) -> tuple[tuple[int, ...], ...]:
+    """What stands before a message behind instructions that differ in a number of two digits."""
+    made = [_behind(ends, f"Conversation {number}.") for number in _NUMBERS]
+    usual = Counter(map(len, made)).most_common(1)[0][0]
+    return tuple(dict.fromkeys(ids for ids in made if len(ids) == usual))
+
+
+def _behind(ends: DeviceEnds, instructions: str) -> tuple[int, ...]:
+    """What stands before a message behind ``instructions``."""
+    try:
+        frame = chat_frame(ends, [{"role": "system", "content": instructions}])
+    except TemplateFailed:
+        # Some templates know no instructions: an earlier message stands for them.
+        frame = chat_frame(ends, turns([instructions]))
+    return tuple(frame[0])
 
 
 def _common(lists: list[list[int]]) -> list[int]:

@@ -44,10 +44,8 @@ def _distances(
     sent = rows.astype(np.float64)
     distances = np.empty((len(rows), model.vocabulary))
     own = (sent * sent).sum(axis=1)[:, None]
-    for start, block in model.blocks():
-        table = clipped(block.astype(np.float64), clip)
-        squares = (table * table).sum(axis=1)[None, :]
-        distances[:, start : start + len(block)] = own - 2 * (sent @ table.T) + squares
+    for start, table, squares in model.clipped_blocks(clip):
+        distances[:, start : start + len(table)] = own - 2 * (sent @ table.T) + squares
     return distances
 
 
@@ -62,11 +60,3 @@ def _likelihoods(
 def nearest(likelihoods: NDArray[np.float64]) -> Guess:
     """The guess of :func:`log_likelihoods` alone."""
     return ranked(likelihoods)
-
-
-def clipped(rows: NDArray[np.float64], clip: float | None) -> NDArray[np.float64]:
-    """``rows`` [n, H] scaled down to norm ``clip`` where they are longer."""
-    if clip is None:
-        return rows
-    norms = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
-    return np.asarray(rows * np.minimum(1.0, clip / np.maximum(norms, 1e-300)))

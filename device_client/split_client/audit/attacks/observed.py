@@ -54,6 +54,18 @@ class Observed:
         return np.concatenate([step.rows for step in self.steps[: self.prompt_steps]])
 
     @property
+    def texts(self) -> list[NDArray[np.float32]]:
+        """The rows of every text that the session held before something of it was edited, and of
+        the last one, each [n, H].
+        """
+        found, held = [], np.empty((0, self.steps[0].rows.shape[1]), np.float32)
+        for step in self.steps:
+            if step.start < len(held):
+                found.append(held)
+            held = np.concatenate([held[: step.start], step.rows])
+        return [*found, held]
+
+    @property
     def reply_states(self) -> NDArray[np.float32]:
         """The state that each token of the reply was chosen from, [tokens, H]."""
         return np.stack([step.returned[-1] for step in self.steps[self.prompt_steps - 1 :]])

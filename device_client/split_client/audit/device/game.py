@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from split_client.audit.attacks.knowledge import PublicModel
-from split_client.audit.attacks.nearest import clipped
+from split_client.audit.attacks.knowledge import PublicModel, clipped
 from split_client.audit.device.modes import Mode
 from split_client.audit.device.rows import audit_key
 from split_client.audit.device.stand_in import StandIn
@@ -54,8 +53,8 @@ def releases(
 
 def _farthest(model: PublicModel, point: np.ndarray, clip: float | None) -> int:
     best, at = -1.0, 0
-    for start, block in model.blocks():
-        distances = np.square(clipped(block.astype(np.float64), clip) - point).sum(axis=1)
+    for start, table, _ in model.clipped_blocks(clip):
+        distances = np.square(table - point).sum(axis=1)
         index = int(np.argmax(distances))
         if distances[index] > best:
             best, at = float(distances[index]), start + index

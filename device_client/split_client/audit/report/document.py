@@ -11,7 +11,7 @@ from split_client.audit.figures import ModeFigures, Use
 from split_client.audit.scoring.bootstrap import Figure
 from split_client.audit.whole import Audited, Extraction
 
-VERSION = 2
+VERSION = 3
 _DIGITS = 6
 # A server slices prefills by its load, and float32 sums then differ in their last digits.
 _STEADY_DIGITS = 3
@@ -54,6 +54,9 @@ def _mode(one: ModeFigures) -> dict[str, Any]:
         "prior": one.prior,
         "strongest": one.strongest,
         "strongest_of_many": one.strongest_of_many,
+        "strongest_of_edits": one.strongest_of_edits,
+        "variant_picked": None if one.picked is None else _figure(one.picked),
+        "variant_by_chance": _number(one.picked_by_chance),
         "attacks": {name: _figures(recovery) for name, recovery in one.attacks.items()},
         "messages": one.studied.messages,
         "use": None if one.use is None else _use(one.use),

@@ -14,13 +14,15 @@ _ATTACKS = (
     ("prior", "without any row"),
     ("nearest", "nearest row of the table"),
     ("nearest_context", "the same with the model's prior after the recorded rows"),
-    ("nearest_beam", "the same with the prior after believed tokens, by beam"),
-    ("many", "the best of those on several conversations"),
+    ("ngram", "rows and counts of public texts together, over all texts that both leave possible"),
+    ("language", "the same with the model's own prior after believed tokens"),
+    ("many", "the best of those on several conversations with the message"),
+    ("edits", "the best of those on one conversation with the message behind edits"),
     ("vocabulary", "matching of states, one position of some messages"),
     ("reply_head", "tokens of the reply, LM head on returned states"),
 )
 _ALMOST = 0.995
-_HEADS = ("prior", "near", "ctx", "beam", "many", "vocab", "reply")
+_HEADS = ("prior", "near", "ctx", "ngram", "model", "many", "edits", "vocab", "reply")
 
 
 def lines(modes: list[ModeFigures], found: Audited, effort: Effort) -> Iterator[str]:
@@ -51,7 +53,8 @@ def _tokens(modes: list[ModeFigures]) -> Iterator[str]:
 
 
 def _strongest(modes: list[ModeFigures]) -> Iterator[str]:
-    yield "The strongest attack on one conversation, 95% intervals over prompts:"
+    yield "At least so much is recovered, by the strongest attack on one conversation, with 95%"
+    yield "intervals over messages. Attacks that know more recover more; epsilon alone bounds them:"
     yield f"{'mode':<15}{'tokens':>17}{'excess':>8}{'top 5':>7}{'whole':>7}{'secrets':>9}"
     for one in modes:
         if one.strongest is None:
@@ -107,6 +110,12 @@ def _lengths(modes: list[ModeFigures]) -> Iterator[str]:
             f"{counts.identified:.0%} (by chance {counts.by_chance:.0%})"
         )
     for one in modes:
+        if one.picked is not None and one.picked_by_chance is not None:
+            yield (
+                f"Edits in {one.name}: which of {round(1 / one.picked_by_chance)} variants a text "
+                f"was is told in {_interval(one.picked)} (by chance {one.picked_by_chance:.0%})"
+            )
+    for one in modes:
         if one.studied.mode.claim is not None and one.resends.tried:
             yield f"Resends in {one.name}: {one.resends.repeated} of {one.resends.tried} repeat"
             break
@@ -134,7 +143,7 @@ def _unfinished(modes: list[ModeFigures], messages: int, effort: Effort) -> Iter
         replies = 0 if one.use is None else one.use.replies
         if studied.searched < messages or (claim is not None and played < effort.releases):
             game = "" if claim is None else f", {played} of {effort.releases} releases"
-            attacked = f"{studied.messages} of {messages} messages, {studied.searched} by beams"
+            attacked = f"{studied.messages} of {messages} messages, {studied.searched} by models"
             forced = f"{replies} {'reply' if replies == 1 else 'replies'}"
             short.append(f"{one.name:<15}{attacked}, {forced}{game}")
     if short:
@@ -148,6 +157,8 @@ def _attack(one: ModeFigures, key: str) -> Recovery | None:
         return None if one.prior is None else one.attacks[one.prior]
     if key == "many":
         return None if one.strongest_of_many is None else one.attacks[one.strongest_of_many]
+    if key == "edits":
+        return None if one.strongest_of_edits is None else one.attacks[one.strongest_of_edits]
     return one.attacks.get(key)
 
 

@@ -32,9 +32,8 @@ def tally(guess: Guess, truth: Sequence[int], sensitive: Sequence[str], text: Te
     top1 = int(hits[:, 0].sum())
     read = text(guess.tokens) if sensitive else ""
     found = sum(part in read for part in sensitive)
-    return Tally(
-        len(truth), top1, int(hits.any(axis=1).sum()), top1 == len(truth), len(sensitive), found
-    )
+    exact = guess.tokens == list(truth)
+    return Tally(len(truth), top1, int(hits.any(axis=1).sum()), exact, len(sensitive), found)
 
 
 def columns(tallies: Sequence[Tally]) -> dict[str, NDArray[np.float64]]:

@@ -1,0 +1,1 @@
+"""Language models as priors: the audited one, which its server has, and others at hand."""
