@@ -12,7 +12,7 @@ import json
 from typing import Any
 
 from scripts.paths import ROOT
-from scripts.vectors import blocks, brightness, context, edits, forms, noise, sampling
+from scripts.vectors import blocks, brightness, context, edits, forms, noise, redaction, sampling
 from scripts.vectors.decoding import build as decoding
 from scripts.vectors.drafts import build as drafts
 from scripts.vectors.wire import build as wire
@@ -27,6 +27,7 @@ KINDS = {
     "edits": edits.build,
     "forms": forms.build,
     "noise": noise.build,
+    "redaction": redaction.build,
     "sampling": sampling.build,
     "wire": wire.build,
 }

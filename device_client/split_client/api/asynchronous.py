@@ -34,6 +34,7 @@ from split_client.generation.speculation.wanted import DraftMemory, Drafts
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
+from split_client.redaction.settings import RedactionSettings
 from split_client.tools.tool import Tool
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
@@ -69,6 +70,7 @@ class ClientOptions(TypedDict, total=False):
     verify_share: float
     drafts: Drafts
     draft_memory: DraftMemory
+    redact: RedactionSettings | bool
     on_manifest: Callable[[Manifest, bool], None]
     on_progress: Callable[[Progress], None]
     on_prepare: Callable[[], None]
@@ -150,12 +152,13 @@ class AsyncSplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         form: Any = None,
+        redact: RedactionSettings | bool | None = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncChatSession:
         """As :meth:`SplitClient.conversation`."""
         session = await self._worker.run(
             lambda: self._client.conversation(
-                system, params, max_tokens=max_tokens, stop=stop, form=form, **words
+                system, params, max_tokens=max_tokens, stop=stop, form=form, redact=redact, **words
             )
         )
         return AsyncChatSession(self, session)

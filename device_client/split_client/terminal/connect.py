@@ -19,6 +19,7 @@ from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import size
 from split_client.terminal.pair import own_token, paired_token
+from split_client.terminal.redaction import redaction_from
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
 from split_wire.tiers import Cache
@@ -59,6 +60,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         verify_share=config.verify_share,
         drafts=config.drafts,
         draft_memory=cast(DraftMemory, config.draft_memory),
+        redact=redaction_from(config) or False,
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),
