@@ -92,5 +92,6 @@ class ToolTurns:
         allowed = self._allow(meant, tools[call.name])
         if allowed is UNASKED:
             # Surrogates in its result are the chat's own.
-            return redaction.undone(run_call(call, tools))
+            given = {call.name: redaction.tool(tools[call.name])}
+            return redaction.undone(run_call(call, given))
         return run_call(meant, tools) if allowed else DECLINED

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from split_client.redaction.entries import MOST_ENTRIES, Entry
+from split_client.redaction.entries import MOST_ENTRIES, Entries, Entry
 from split_client.redaction.errors import RedactionInvalid, RedactionMapInvalid
 from split_client.redaction.kinds import NAMES, NUMBERS, Kind
 from split_client.redaction.settings import RedactionSettings
@@ -80,8 +80,10 @@ def document_in(given: object) -> RedactionDocument:
         raise RedactionMapInvalid("its secret has not 32 bytes")
     if len(entries) > MOST_ENTRIES or len(replies) > MOST_REPLIES:
         raise RedactionMapInvalid("it is too long")
-    found = tuple(_entry(each, key) for each in entries)
-    return RedactionDocument(on, settings, key, found, tuple(map(_reply, replies)))
+    found = Entries()
+    for each in entries:
+        found.add(_entry(each, key))
+    return RedactionDocument(on, settings, key, tuple(found), tuple(map(_reply, replies)))
 
 
 def _texts(given: Iterable[object]) -> list[str]:

@@ -9,7 +9,7 @@ from split_client.redaction.errors import RedactionMapInvalid
 from split_client.redaction.kinds import NAMES, Kind
 
 # Far more than a context can hold.
-MOST_ENTRIES = 20_000
+MOST_ENTRIES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Entries:
     def __init__(self) -> None:
         self._all: list[Entry] = []
         self._by_key: dict[tuple[Kind, str], Entry] = {}
+        self._surrogates: set[tuple[Kind, str]] = set()
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._all)
@@ -45,20 +46,17 @@ class Entries:
         return self._by_key.get((_kind(kind), key))
 
     def add(self, entry: Entry) -> None:
-        """Raises RedactionMapInvalid for a value that has one, and where there are too many."""
-        key = (_kind(entry.kind), entry.key)
-        if key in self._by_key:
-            raise RedactionMapInvalid("two entries are of the same value")
+        """Raises RedactionMapInvalid for a value that has one, for a surrogate that stands for
+        another one, and where there are too many.
+        """
+        key, surrogate = (_kind(entry.kind), entry.key), (_kind(entry.kind), entry.surrogate)
+        if key in self._by_key or surrogate in self._surrogates:
+            raise RedactionMapInvalid("two entries are of the same value or surrogate")
         if len(self._all) >= MOST_ENTRIES:
             raise RedactionMapInvalid(f"it has more than {MOST_ENTRIES} entries")
         self._all.append(entry)
         self._by_key[key] = entry
-
-    def copy(self) -> Entries:
-        """Another map with the same entries."""
-        made = Entries()
-        made._all, made._by_key = [*self._all], {**self._by_key}
-        return made
+        self._surrogates.add(surrogate)
 
 
 def _kind(kind: Kind) -> Kind:

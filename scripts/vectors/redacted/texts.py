@@ -165,7 +165,7 @@ PROTECTED: Final = (
 )
 
 _VALUES: Final = (
-    "Anna Schmidt, DE89370400440532013000, +49 170 1234567, anna@example.co.uk, 4111111111111111",
+    "DE89370400440532013000, anna@example.co.uk, +49 170 1234567, Anna Schmidt, 4111111111111111",
 )
 
 UNDONE: Final[dict[str, dict[str, Any]]] = {
