@@ -55,7 +55,7 @@ def document_in(given: object) -> RedactionDocument:
     """The map that JSON has. Raises RedactionMapInvalid."""
     match given:
         case {
-            "version": 1,
+            "version": int(version),
             "on": bool(on),
             "secret": str(secret),
             "kinds": list(kinds),
@@ -64,9 +64,8 @@ def document_in(given: object) -> RedactionDocument:
             "entries": list(entries),
             "replies": list(replies),
         }:
-            pass
-        case {"version": version} if version != VERSION or type(version) is not int:
-            raise RedactionMapInvalid("its version is unknown; update split-client")
+            if version != VERSION or isinstance(version, bool):
+                raise RedactionMapInvalid("its version is unknown; update split-client")
         case _:
             raise RedactionMapInvalid("a part of it is missing")
     try:

@@ -15,7 +15,7 @@ from split_client.redaction.finding.words import words_in
 from split_client.redaction.folding import fold, lower
 from split_client.redaction.kinds import NAMES, NUMBERS, DateParts, Kind, number_of
 from split_client.redaction.rules import calling, regions
-from split_client.redaction.squeezed import Squeezed, gap_of, solid_at
+from split_client.redaction.squeezed import Squeezed, gap_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,9 @@ def apart(found: Iterable[Spot]) -> list[Spot]:
 
 
 def _alone(squeezed: Squeezed, first: int, end: int, known: Known) -> bool:
-    if solid_at(squeezed.text, squeezed.at[end - 1] + 1):
+    if known.kind == "iban":
+        return not squeezed.follows_digit(first) and not squeezed.precedes_digit(end)
+    if squeezed.goes_on(end):
         return False
     if not squeezed.touches(first):
         return True

@@ -43,13 +43,21 @@ class Squeezed:
             if at[i + 1] - at[i] > 1
         )
 
-    def alone(self, first: int, end: int) -> bool:
-        """Whether no ASCII letter or digit stands directly before or behind."""
-        return not self.touches(first) and not solid_at(self.text, self.at[end - 1] + 1)
-
     def touches(self, first: int) -> bool:
-        """Whether one stands directly before."""
+        """Whether an ASCII letter or digit stands directly before."""
         return solid_at(self.text, self.at[first] - 1)
+
+    def goes_on(self, end: int) -> bool:
+        """Whether one stands directly behind the character before ``end``."""
+        return solid_at(self.text, self.at[end - 1] + 1)
+
+    def precedes_digit(self, end: int) -> bool:
+        """Whether a digit stands directly behind the character before ``end``."""
+        return self.goes_on(end) and self.characters[end].isdecimal()
+
+    def follows_digit(self, first: int) -> bool:
+        """Whether a digit stands directly before."""
+        return self.touches(first) and self.characters[first - 1].isdecimal()
 
 
 def squeeze(text: str) -> Squeezed:

@@ -11,27 +11,33 @@ from split_client.redaction.finding.looked import Looked
 from split_client.redaction.kinds import DateParts, Found
 from split_client.redaction.rules import rules
 
+_FORMS: Final = ("figures", "iso", "words", "turned")
 _YEARS: Final = range(1900, 2030)
 
 
 def dates(looked: Looked) -> Iterator[Found]:
+    behind = 0
     for key, start, end, parts in dates_in(looked.text, looked.lower, looked.months_first):
-        yield looked.found("date", key, start, end, parts=parts)
+        if start >= behind:
+            yield looked.found("date", key, start, end, parts=parts)
+            behind = end
 
 
 def dates_in(
     text: str, lowered: str, months_first: bool
 ) -> Iterator[tuple[str, int, int, DateParts]]:
-    """Key, start, end and parts of each date; ``lowered``: the text in small letters."""
+    """Key, start, end and parts of what may be read as a date from each place on; ``lowered``: the
+    text in small letters.
+    """
     if not any(character in text for character in "0123456789"):
         return
-    for match in _dates().finditer(lowered):
-        for form in ("figures", "iso", "words", "turned"):
-            if match.group(form):
-                found = _read(match, form, months_first)
-                if found:
-                    yield found
-                break
+    at = 0
+    while match := _dates().search(lowered, at):
+        at = match.start() + 1
+        form = next(name for name in _FORMS if match.group(name))
+        found = _read(match, form, months_first)
+        if found:
+            yield found
 
 
 def _read(

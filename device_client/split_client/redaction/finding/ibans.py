@@ -26,7 +26,9 @@ def ibans(looked: Looked) -> Iterator[Found]:
         key = squeezed.characters[first:end]
         if (
             first < end <= len(squeezed.characters)
-            and squeezed.alone(first, end)
+            # "IBANDE89…" is one as well.
+            and not squeezed.follows_digit(first)
+            and not squeezed.precedes_digit(end)
             and squeezed.together(first, end, gap)
             and checks.iban(key)
         ):

@@ -50,6 +50,6 @@ def _searched(pattern: str, gaps: str) -> re.Pattern[str]:
         body = f"[{rules()['gap']}]{{0,{MOST_GAP}}}".join(solid)
     else:
         body = "".join("[ \\n\\-./]" if each == "-" else each for each in solid)
-    # The end of another number, of a phone with its code for example, is none.
-    begin = "(?<![0-9A-Za-z+])(?<![0-9][ \\n\\-./()])"
-    return re.compile(f"{begin}{body}(?![0-9A-Za-z])")
+    # A part of another number, of a phone for example, is none.
+    begin = "(?<![0-9A-Za-z+])(?<![0-9][ \\-./()])"
+    return re.compile(f"{begin}{body}(?![0-9A-Za-z])(?![ \\-./()][0-9])")

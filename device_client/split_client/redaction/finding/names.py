@@ -112,11 +112,7 @@ class _Reading:
             word = self._words[following]
             if not linked(self._text, self._words[following - 1], word):
                 return
-            if word.initial:
-                continue
-            if word.key in words("particles") and not word.capital:
-                if self._following(following) is None:
-                    return
+            if word.initial or (word.key in words("particles") and not word.capital):
                 continue
             if following in self._taken or not self._belongs(following, word):
                 return

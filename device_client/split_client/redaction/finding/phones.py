@@ -13,7 +13,8 @@ from split_client.redaction.finding.sequences import Group, sequences
 from split_client.redaction.kinds import Found
 from split_client.redaction.rules import Region, calling, regions
 
-# Amounts, dates, IP addresses, spans of years, decimals: what else has many digits.
+# Amounts, dates, spans of years, IP addresses of private networks, decimals: what else has many
+# digits.
 _MONEY: Final = r"(?:€|\$|£|%|EUR|USD|GBP|CHF)"
 _OTHERS: Final = re.compile(
     rf"(?<![0-9])[0-9][0-9.,]*[ ]?{_MONEY}"
@@ -22,7 +23,7 @@ _OTHERS: Final = re.compile(
     r"[0-9]{1,2}([./\-])[0-9]{1,2}\1[0-9]{4}"
     r"|[0-9]{4}([./\-])[0-9]{1,2}\2[0-9]{1,2}"
     r"|(?:19|20)[0-9]{2}-(?:19|20)[0-9]{2}"
-    r"|(?<!\+)(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}"
+    r"|(?<!\+)(?:10|127|169\.254|172\.(?:1[6-9]|2[0-9]|3[01])|192\.168)(?:\.[0-9]{1,3}){2,3}"
     r"|(?<!\+)(?:0|[1-9][0-9]?)\.[0-9]+"
     r")(?![0-9])(?![./\-][0-9])"
 )

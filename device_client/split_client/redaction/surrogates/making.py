@@ -80,7 +80,7 @@ def is_attempt(secret: bytes, kind: Kind, key: str, rule: str, made: str) -> boo
             attempted(secret, kind, key, rule, attempt) == made for attempt in range(MOST_ATTEMPTS)
         )
     # A key that no value of the kind has.
-    except (ValueError, IndexError, KeyError, StopIteration):
+    except (ValueError, IndexError, KeyError, RuntimeError):
         return False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from split_client.redaction.finding.looked import Looked
@@ -23,6 +24,7 @@ _DATE: Final = re.compile(
     ")\\Z"
 )
 _LONGEST_DATE: Final = 40
+_LETTERS: Final = re.compile("[a-zä]+")
 
 
 class Beginnings:
@@ -70,7 +72,8 @@ class Beginnings:
     def _of_dates(self, looked: Looked) -> Iterator[int]:
         at = max(0, len(looked.lower) - _LONGEST_DATE)
         while match := _DATE.search(looked.lower, at):
-            yield match.start()
+            if all(map(_of_date, _LETTERS.findall(match.group()))):
+                yield match.start()
             at = match.start() + 1
 
     def _of_names(self, looked: Looked) -> Iterator[int]:
@@ -95,6 +98,17 @@ class Beginnings:
         self._texts = _prefixes(texts)
         self._names = _prefixes(spotter.names)
         self._firsts = frozenset(text[0] for text in texts)
+
+
+def _of_date(word: str) -> bool:
+    """Whether it may be a month, or what stands behind a day, or the beginning of one."""
+    return any(each.startswith(word) for each in _words_of_dates())
+
+
+@cache
+def _words_of_dates() -> frozenset[str]:
+    months = {month for listed in rules()["months"] for month in listed}
+    return frozenset(months | {"st", "nd", "rd", "th", "of"})
 
 
 def _all(known: dict[str, Known]) -> Iterable[Known]:

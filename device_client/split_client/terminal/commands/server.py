@@ -13,6 +13,7 @@ from split_client.terminal.kept import NOT_KEPT, kept_lines
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted, traffic_line
+from split_client.terminal.redaction import counted_kinds
 from split_client.terminal.sampling import SettingInvalid
 from split_client.terminal.server_panel import Observed, panel
 from split_client.terminal.tally import Tally
@@ -79,7 +80,14 @@ class Server:
             noise=tuple(self.client.privacy_lines(self.chat)),
             kept=tuple(self._kept()),
             drafts=self.chat.drafts != "off",
+            redaction=self._redacted(),
         )
+
+    def _redacted(self) -> str | None:
+        redaction = self.chat.redaction
+        if not redaction.on:
+            return None
+        return counted_kinds(entry.kind for entry in redaction.entries) or "nothing so far"
 
     def _kept(self) -> list[str]:
         if self.client.server_cache == "off":
