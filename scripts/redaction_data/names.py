@@ -7,15 +7,17 @@ from collections.abc import Iterable
 from importlib import import_module, resources
 from typing import Any, Final
 
-from scripts.redaction_data.ambiguous import COMMON, NO_NAMES
+from scripts.paths import ROOT
 
 # Locales of Faker whose names are in Latin letters.
 LOCALES: Final = (
-    "cs_CZ da_DK de_AT de_CH de_DE en_GB en_IE en_US es_ES es_MX et_EE fi_FI fr_FR hr_HR hu_HU "
-    "it_IT lt_LT lv_LV nl_NL no_NO pl_PL pt_BR pt_PT ro_RO sk_SK sl_SI sv_SE tr_TR"
-).split()
+    *("cs_CZ", "da_DK", "de_AT", "de_CH", "de_DE", "en_GB", "en_IE", "en_US", "es_ES", "es_MX"),
+    *("et_EE", "fi_FI", "fr_FR", "hr_HR", "hu_HU", "it_IT", "lt_LT", "lv_LV", "nl_NL", "no_NO"),
+    *("pl_PL", "pt_BR", "pt_PT", "ro_RO", "sk_SK", "sl_SI", "sv_SE", "tr_TR"),
+)
 # Of the census: the most frequent ones, which cover about nine people of ten.
 MOST_FEMALE, MOST_MALE, MOST_FAMILY = 2500, 1100, 8000
+_FOLDER: Final = ROOT / "scripts" / "redaction_data"
 _NAME: Final = re.compile("[A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ]{2,24}")
 
 
@@ -33,13 +35,18 @@ def build() -> dict[str, Any]:
         "n": _joined(both),
     }
     short = {name for name in female | male | both if len(name) < 3}
-    common = _joined(COMMON | short)
+    # Words, months, places and titles that are on the lists too: alone they are no name.
+    common = _joined(_listed("common") | short)
     return {
         "format": "gatelink.redaction.names",
         "given": given,
         "family": _joined(family),
         "common": common,
     }
+
+
+def _listed(name: str) -> set[str]:
+    return set((_FOLDER / f"{name}.txt").read_text("utf-8").split())
 
 
 def _census(which: str, most: int) -> list[str]:
@@ -55,5 +62,5 @@ def _faker(listed: str) -> Iterable[str]:
 
 
 def _joined(names: Iterable[str]) -> str:
-    kept = {name for name in names if _NAME.fullmatch(name)} - NO_NAMES
+    kept = {name for name in names if _NAME.fullmatch(name)} - _listed("no_names")
     return " ".join(sorted(kept))

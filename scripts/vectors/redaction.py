@@ -124,5 +124,3 @@ def _pieces(redactor: Redactor, text: str) -> list[str]:
     undo = Undo(redactor.surrogates, redactor.settings.regions)
     given = [text[at : at + 3] for at in range(0, len(text), 3)]
     return [*(undo.push(piece) for piece in given), undo.finish()]
-
-

@@ -74,7 +74,7 @@ def test_no_value_travels_in_messages_files_forms_stops_and_drafts(
     client: SplitClient, table: Table
 ) -> None:
     with tapped() as frames:
-        chat = client.conversation("You help Peter Miller.", max_tokens=24)
+        chat = client.conversation("You help Peter Miller.", max_tokens=60)
         chat.stop = "Peter Miller"
         chat.expected = f"As Anna Schmidt said: {SAID}"
         chat.send("What does she pay?", [f"notes.txt:\n{SAID}", SAID]).read()
@@ -245,9 +245,7 @@ def test_an_asynchronous_chat_is_redacted_too(server: RunningServer, table: Tabl
     assert [part for part in PARTS if part in table.read(asyncio.run(talk()))] == []
 
 
-def terminal(
-    *arguments: str, given: str, tmp_path: Path
-) -> subprocess.CompletedProcess[str]:
+def terminal(*arguments: str, given: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "split_client.cli", *arguments]
     environ = {"SPLIT_CONFIG": str(tmp_path / "none.toml"), "LANG": "de_DE.UTF-8"}
     (tmp_path / "none.toml").write_text("")

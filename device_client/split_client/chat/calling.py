@@ -65,9 +65,7 @@ class CallMaker:
     ToolChoiceInvalid.
     """
 
-    def __init__(
-        self, ends: DeviceEnds, out: Callable[[Tool], Tool] = lambda tool: tool
-    ) -> None:
+    def __init__(self, ends: DeviceEnds, out: Callable[[Tool], Tool] = lambda tool: tool) -> None:
         self._ends, self._out = ends, out
         template = ends.chat_template
         self._form = HERMES if template is None else call_form_of(template.source) or HERMES

@@ -111,5 +111,6 @@ def holds(rule: Mapping[str, Any], key: str) -> bool:
         return False
     if rule["check"] == "weights":
         pairs = zip(key, rule["weights"], strict=True)
-        return sum(int(digit) * weight for digit, weight in pairs) % int(rule["mod"]) == 0
+        total = sum(int(digit) * int(weight) for digit, weight in pairs)
+        return total % int(rule["mod"]) == 0
     return _CHECKS[rule["check"]](key)

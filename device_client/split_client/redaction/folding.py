@@ -82,7 +82,7 @@ def _lower(character: str) -> str:
 
 @cache
 def _table() -> dict[int, str]:
-    table = {point: "" for point in ranges("nothing")}
+    table = dict.fromkeys(ranges("nothing"), "")
     for name, made in (
         ("space", " "),
         ("line", "\n"),
@@ -91,7 +91,7 @@ def _table() -> dict[int, str]:
         ("dot", "."),
         ("slash", "/"),
     ):
-        table |= {point: made for point in ranges(name)}
+        table |= dict.fromkeys(ranges(name), made)
     for zero in rules()["zeros"]:
         table |= {zero + digit: str(digit) for digit in range(10)}
     return table

@@ -75,9 +75,7 @@ def names() -> NameLists:
     """``data/names.json``."""
     found = _read("names.json")
     given = {name: sex for sex in "fmn" for name in found["given"][sex].split()}
-    return NameLists(
-        given, frozenset(found["family"].split()), frozenset(found["common"].split())
-    )
+    return NameLists(given, frozenset(found["family"].split()), frozenset(found["common"].split()))
 
 
 def ranges(name: str) -> Iterator[int]:

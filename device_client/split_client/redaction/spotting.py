@@ -164,9 +164,9 @@ def _prefixes(key: str) -> frozenset[str]:
         return frozenset(("0",))
     known = (regions().get(name) for name in calling().get(code, ()))
     trunks = {region.trunk for region in known if region is not None} | {""}
-    return frozenset(
-        before + trunk for trunk in trunks for before in ("", code, "00" + code)
-    ) - {""}
+    return frozenset(before + trunk for trunk in trunks for before in ("", code, "00" + code)) - {
+        ""
+    }
 
 
 @cache

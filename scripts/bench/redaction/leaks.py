@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -68,10 +69,16 @@ def _sent(
 
 
 def _occurs(value: Value, read: str) -> bool:
-    solid = re.sub("[^0-9A-Z]", "", read.upper())
+    solid = re.sub("[^0-9A-Z]", "", _plain(read).upper())
     run = min(_RUN, len(value.solid))
     parts = (value.solid[at : at + run] for at in range(len(value.solid) - run + 1))
     return any(part in solid for part in parts)
+
+
+def _plain(text: str) -> str:
+    """Digits of any script as ASCII, by the database of Unicode."""
+    made = unicodedata.normalize("NFKC", text)
+    return "".join(str(unicodedata.decimal(each, each)) for each in made)
 
 
 def _by_region(values: Iterable[Value]) -> dict[str, list[Value]]:
@@ -83,5 +90,3 @@ def _by_region(values: Iterable[Value]) -> dict[str, list[Value]]:
 
 def _parts(values: Sequence[Value], size: int) -> list[Sequence[Value]]:
     return [values[at : at + size] for at in range(0, len(values), size)]
-
-

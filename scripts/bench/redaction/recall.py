@@ -52,7 +52,7 @@ def recall(count: int, seed: int) -> dict[str, dict[str, float]]:
 
 
 def _share(locale: str, sentence: str, count: int, seed: int) -> float:
-    rng = random.Random(f"{seed} {locale} {sentence}")  # noqa: S311
+    rng = random.Random(f"{seed} {locale} {sentence}")
     given, family = held_out(locale)
     gone = total = 0
     for _ in range(count):

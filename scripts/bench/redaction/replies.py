@@ -15,8 +15,18 @@ from split_client.redaction.undoing.stream import Undo
 
 _PEOPLE: Final = ("Anna Schmidt", "Peter O'Neill", "José García", "Zoë Brandt", "Tom Müller-Lang")
 _TEXT: Final = (
-    "Dear {}, ", "I have noted {}. ", "It says **{}** here.\n", "- {}\n", "({}), ", "“{}” and ",
-    "`{}` ", "{}? ", "a [link](http://x.example/a) to {}\n", "no value here, ", "> {}\n", "{}: yes. ",
+    "Dear {}, ",
+    "I have noted {}. ",
+    "It says **{}** here.\n",
+    "- {}\n",
+    "({}), ",
+    "“{}” and ",
+    "`{}` ",
+    "{}? ",
+    "a [link](http://x.example/a) to {}\n",
+    "no value here, ",
+    "> {}\n",
+    "{}: yes. ",
 )
 
 
@@ -24,7 +34,7 @@ def wrong_replies(count: int, seed: int) -> list[tuple[str, str, str]]:
     """Of ``count`` replies those that do not come back exactly: as they were written, as they came,
     and as they should have.
     """
-    rng = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)
     wrong = []
     for number in range(count):
         redactor = _redactor(rng, number)
@@ -73,5 +83,3 @@ def _undone(rng: random.Random, redactor: Redactor, text: str) -> str:
         parts.append(undo.push(text[at : at + size]))
         at += size
     return "".join([*parts, undo.finish()])
-
-

@@ -16,21 +16,29 @@ from split_client.redaction.undoing.stream import Undo
 def speeds(folder: Path, count: Callable[[str], int], rounds: int = 5) -> dict[str, float]:
     """Of the pages in ``folder`` with a value in every kilobyte; ``count``: tokens of a text."""
     pages = [page for path in sorted(folder.glob("*.md")) for page in _pages(path)]
-    made = [f"{page} Anna Schmidt: {written}" for page, written in zip(pages, _written(pages), strict=True)]
+    written = _written(pages)
+    made = [f"{page} Anna Schmidt: {each}" for page, each in zip(pages, written, strict=True)]
     size = sum(len(page.encode()) for page in made) / 1000
     settings = RedactionSettings(regions=("DE",))
-    found: dict[str, list[float]] = {"out, first time": [], "out, known": [], "back": []}
-    streams: list[float] = []
     Redactor(settings).redacted(made[0])
+    found: dict[str, list[float]] = {}
     for _ in range(rounds):
-        redactor = Redactor(settings, count=count)
-        found["out, first time"].append(_timed(lambda: _out(redactor, made)) / size)
-        found["out, known"].append(_timed(lambda: _out(redactor, made)) / size)
-        sent = _out(redactor, made)
-        found["back"].append(_timed(lambda: _back(redactor, sent, 1 << 20)) / size)
-        streams.append(_timed(lambda: _back(redactor, sent, 4)) / size)
-    found["back, four characters at a time"] = streams
+        for name, taken in _round(Redactor(settings, count=count), made).items():
+            found.setdefault(name, []).append(taken / size)
     return {name: median(times) for name, times in found.items()}
+
+
+def _round(redactor: Redactor, texts: list[str]) -> dict[str, float]:
+    """Milliseconds that each way took."""
+    first = _timed(lambda: _out(redactor, texts))
+    known = _timed(lambda: _out(redactor, texts))
+    sent = _out(redactor, texts)
+    return {
+        "out, first time": first,
+        "out, known": known,
+        "back": _timed(lambda: _back(redactor, sent, 1 << 20)),
+        "back, four characters at a time": _timed(lambda: _back(redactor, sent, 4)),
+    }
 
 
 def _pages(path: Path) -> list[str]:

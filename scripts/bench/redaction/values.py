@@ -33,7 +33,7 @@ class Value:
 
 def values(count: int, seed: int) -> list[Value]:
     """As many of each kind, but for a rest."""
-    rng = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)
     makers: dict[Kind, Callable[[random.Random], Value]] = {
         "iban": _iban,
         "card": _card,

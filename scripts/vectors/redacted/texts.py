@@ -140,16 +140,18 @@ CHATS: Final[dict[str, dict[str, Any]]] = {
         ],
     },
     "dates": {
-        "messages": ["3.4.1987, 03.04.1987, 1987-04-03, April 3rd, 1987 and 3. April 1987, 9/9/1999"],
+        "messages": [
+            "3.4.1987, 03.04.1987, 1987-04-03, April 3rd, 1987 and 3. April 1987, 9/9/1999"
+        ],
     },
 }
 
 PROTECTED: Final = (
     "plain [text](http://example.org/a?b=c) goes on",
-    "![image](<http://example.org/a)b c> \"title\") after",
+    '![image](<http://example.org/a)b c> "title") after',
     "[a](x\\)y) [b](x(y)z) [c]( x ) d",
     "[a](unclosed Anna\n\nnew paragraph",
-    "[ref]: http://example.org/Anna \"title\"\nnext",
+    '[ref]: http://example.org/Anna "title"\nnext',
     "[ref]:\n <http://example.org/A B>\nnext",
     "<img src=\"http://example.org/?a>b\" alt='c'>text<br/>more</p>",
     "<b it's open> text",
@@ -160,7 +162,7 @@ PROTECTED: Final = (
     "<style/>a { } </style>b",
     "<https://example.org/Anna> and <anna@example.org>",
     "<a href=http://example.org/Anna\n\nnext> text",
-    "<a href=\"http://example.org/Anna\n\nnext\"> text",
+    '<a href="http://example.org/Anna\n\nnext"> text',
     "```\n[a](b)\n<c>\n```\nend",
 )
 
@@ -171,7 +173,7 @@ _VALUES: Final = (
 UNDONE: Final[dict[str, dict[str, Any]]] = {
     "in text": {
         "values": _VALUES,
-        "reply": "Dear {3} {4}, pay {0} or {0_}; call +49 {2} or 0{2}, mail {1}. {3}'s, {4}s, {3^}!",
+        "reply": "Dear {3} {4}, pay {0} or {0_}; call +49 {2} or 0{2}, {1}. {3}'s, {4}s, {3^}!",
     },
     "split over lines": {"values": _VALUES, "reply": "{0_}\n{2_}\n{3}\n{4}"},
     "never in links": {

@@ -49,7 +49,11 @@ def test_in_german_a_noun_behind_a_first_name_is_no_surname() -> None:
 
 def test_own_names_are_found_in_any_case_and_apart() -> None:
     own = "Ngozi Adichie"
-    assert names("ngozi wrote to ADICHIE, Adichies wrote back", own) == ["ngozi", "adichie", "adichie"]
+    assert names("ngozi wrote to ADICHIE, Adichies wrote back", own) == [
+        "ngozi",
+        "adichie",
+        "adichie",
+    ]
 
 
 def test_a_surname_is_known_once_it_stood_beside_a_first_name() -> None:

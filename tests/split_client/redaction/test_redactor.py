@@ -42,7 +42,12 @@ def test_nothing_of_a_letter_goes_out_and_all_of_it_comes_back() -> None:
 
 def test_one_value_has_one_surrogate_in_all_spellings() -> None:
     made = redactor(regions=("DE",))
-    numbers = ("+49 170 1234567", "0170/1234567", "0049 (0)170 12 34 567", "＋４９１７０１２３４５６７")
+    numbers = (
+        "+49 170 1234567",
+        "0170/1234567",
+        "0049 (0)170 12 34 567",
+        "＋４９１７０１２３４５６７",
+    )
     solid = {re.sub("[^0-9]", "", made.redacted(number))[-10:] for number in numbers}
     assert len(solid) == 1
     assert len(made.entries) == 1

@@ -94,7 +94,9 @@ def test_no_value_gets_into_a_link_or_into_html(hostile: str, surrogate: str) ->
 
 
 def test_text_around_links_is_undone() -> None:
-    reply = f"[{GIVEN}](http://x.example/a) and <b>{FAMILY}</b>, 1 < 2 {GIVEN}, see x.example. {GIVEN}"
+    reply = (
+        f"[{GIVEN}](http://x.example/a) and <b>{FAMILY}</b>, 1 < 2 {GIVEN}, see x.example. {GIVEN}"
+    )
     meant = "[Anna](http://x.example/a) and <b>Schmidt</b>, 1 < 2 Anna, see x.example. Anna"
     assert undone(reply) == meant
 
@@ -112,10 +114,10 @@ def test_a_beginning_that_is_none_comes_at_the_end() -> None:
 
 PIECES = st.sampled_from(
     [
-        GIVEN, FAMILY, IBAN, PHONE, MAIL, SURROGATES["card"], SURROGATES["street"], "+49 ", "0", " ",
-        "\n", "\n\n", "](", ")", "<", ">", "a", "'", '"', "=", "@", "//", "www.", ".", "s", "-", "é",
-        "e\u0301", "<script>", "</script>", "]:", "\\", "[", IBAN[:7], GIVEN[:2], ":", "/", "3.4.1987",
-        SURROGATES["date"], "April 3rd, ", "19", "１", "\u200b", "x.example",
+        GIVEN, FAMILY, IBAN, PHONE, MAIL, SURROGATES["card"], SURROGATES["street"], "+49 ", "0",
+        "\n", "\n\n", "](", ")", "<", ">", "a", "'", '"', "=", "@", "//", "www.", ".", "s", "-",
+        "e\u0301", "<script>", "</script>", "]:", "\\", "[", IBAN[:7], GIVEN[:2], ":", "/", "é",
+        SURROGATES["date"], "April 3rd, ", "19", "１", "\u200b", "x.example", "3.4.1987", " ",
     ]
 )  # fmt: skip
 

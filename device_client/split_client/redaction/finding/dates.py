@@ -47,13 +47,15 @@ def _read(
     if form == "figures" and months_first and match.group("between") == "/":
         names[0], names[1] = names[1], names[0]
     day, month, year = map(match.group, names)
-    words = None if month.isdecimal() else next(
-        index for index, listed in enumerate(rules()["months"]) if month in listed
+    words = (
+        None
+        if month.isdecimal()
+        else next(index for index, listed in enumerate(rules()["months"]) if month in listed)
     )
     number = int(month) if words is None else rules()["months"][words].index(month) + 1
     if not (1 <= int(day) <= 31 and 1 <= number <= 12 and int(year) in _YEARS):
         return None
-    parts = DateParts(*map(match.span, names), words)
+    parts = DateParts(match.span(names[0]), match.span(names[1]), match.span(names[2]), words)
     return f"{int(year):04}-{number:02}-{int(day):02}", *match.span(), parts
 
 

@@ -36,9 +36,7 @@ def known_key(word: Word, known: Mapping[str, object], common: frozenset[str]) -
 class _Reading:
     """One text, from left to right."""
 
-    def __init__(
-        self, looked: Looked, known: Mapping[str, NameKind], only_known: bool
-    ) -> None:
+    def __init__(self, looked: Looked, known: Mapping[str, NameKind], only_known: bool) -> None:
         self._text, self._known, self._only_known = looked.text, known, only_known
         self._words = words_in(looked.text, looked.lower)
         self._lists: NameLists = names()

@@ -68,9 +68,7 @@ def _number(groups: Sequence[Group], plus: bool, wanted: Sequence[str]) -> _Numb
         return None
     if plus or groups[0].digits.startswith("00"):
         return _international(ends, 0 if plus else 2)
-    return (
-        _national(ends, wanted) or _north_american(groups) or _unknown(ends, groups[0].digits)
-    )
+    return _national(ends, wanted) or _north_american(groups) or _unknown(ends, groups[0].digits)
 
 
 def _ends(groups: Sequence[Group]) -> list[tuple[str, int]]:

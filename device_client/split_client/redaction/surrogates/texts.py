@@ -46,9 +46,7 @@ def place(rule: str, draws: Draws) -> str:
 def name(kind: Kind, key: str, attempt: int, draws: Draws) -> str:
     """``kind``: given or family."""
     if attempt >= LISTED:
-        made = "".join(
-            draws.one_of(_CONSONANTS) + draws.one_of(_VOWELS) for _ in range(3)
-        )
+        made = "".join(draws.one_of(_CONSONANTS) + draws.one_of(_VOWELS) for _ in range(3))
         return made.capitalize() + "n"
     lists = rules()["surrogates"]
     if kind == "family":

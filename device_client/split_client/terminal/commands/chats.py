@@ -25,8 +25,8 @@ from split_client.terminal.output.fold import cut, room
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
-from split_client.terminal.redaction import redaction_line
 from split_client.terminal.paths import expanded, unquoted
+from split_client.terminal.redaction import redaction_line
 from split_client.terminal.sampling import SettingInvalid
 
 _LISTED = 30

@@ -63,6 +63,8 @@ class Forget:
 
     def _sent(self, saved: SavedConversation) -> tuple[Message, ...]:
         """Its messages as they went out: their names would tell of values that never did."""
+        if saved.redaction is None:
+            return saved.messages
         redaction = ChatRedaction(self.chat.context.tokens)
         redaction.load(saved.redaction)
         return redaction.given(saved.messages)
