@@ -15,8 +15,8 @@ LOCALES: Final = (
     *("et_EE", "fi_FI", "fr_FR", "hr_HR", "hu_HU", "it_IT", "lt_LT", "lv_LV", "nl_NL", "no_NO"),
     *("pl_PL", "pt_BR", "pt_PT", "ro_RO", "sk_SK", "sl_SI", "sv_SE", "tr_TR"),
 )
-# Of the census: the most frequent ones, which cover about nine people of ten.
-MOST_FEMALE, MOST_MALE, MOST_FAMILY = 2500, 1100, 8000
+# Of the census: all first names, and the most frequent surnames.
+MOST_FEMALE, MOST_MALE, MOST_FAMILY = 5000, 1500, 8000
 _FOLDER: Final = ROOT / "scripts" / "redaction_data"
 _NAME: Final = re.compile("[A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ]{2,24}")
 

@@ -13,7 +13,7 @@ def build() -> dict[str, Any]:
 
     regions = {}
     for name in sorted(SUPPORTED_REGIONS):
-        metadata = PhoneMetadata.metadata_for_region(name)
+        metadata: Any = PhoneMetadata.metadata_for_region(name)
         regions[name] = {
             "code": str(metadata.country_code),
             "trunk": metadata.national_prefix or "",

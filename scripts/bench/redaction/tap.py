@@ -44,14 +44,14 @@ class Table:
 
     def read(self, frames: list[bytes]) -> str:
         """The text of all rows in the frames, one behind the other."""
-        parts = []
+        # A character may have bytes in two steps.
+        ids = list[int]()
         for frame in frames:
             message = decode_client_message(frame, len(frame))
             if isinstance(message, Step):
                 rows = message.embeddings.to_f32()
-                ids = [self._by_row[_key(row)] for row in rows]
-                parts.append(self._ends.tokenizer.decode(ids, skip_special_tokens=False))
-        return "\n".join(parts)
+                ids += [self._by_row[_key(row)] for row in rows]
+        return self._ends.tokenizer.decode(ids, skip_special_tokens=False)
 
 
 def _key(row: NDArray[np.float32]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from split_client.redaction import checks
 
@@ -69,7 +69,7 @@ def _phone(rng: random.Random) -> Value:
     region = rng.choice(REGIONS)
     kind = rng.choice([PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE])
     while True:
-        number = phonenumbers.example_number_for_type(region, kind)
+        number: Any = phonenumbers.example_number_for_type(region, kind)
         digits = str(number.national_number)
         number.national_number = int(digits[:-5] + _digits(rng, 5))
         if phonenumbers.is_valid_number(number):

@@ -13,10 +13,13 @@ from split_client.redaction.kinds import Found
 
 _FIFTEEN: Final = re.compile("3[47]")
 _FOURTEEN: Final = re.compile("3(?:[689]|0[0-5])")
+_LEAST: Final = re.compile("[0-9]{13}")
 _LENGTHS: Final = (19, 18, 17, 16, 15, 14, 13)
 
 
 def cards(looked: Looked) -> Iterator[Found]:
+    if not _LEAST.search(looked.squeezed.characters):
+        return
     for groups in sequences(looked.text, "gap"):
         if sum(len(group.digits) for group in groups) < _LENGTHS[-1]:
             continue

@@ -23,6 +23,8 @@ def ids(looked: Looked) -> Iterator[Found]:
         wanted = rule.get("regions")
         if wanted and not set(wanted) & set(looked.regions):
             continue
+        if not _solid(rule["pattern"]).search(looked.squeezed.characters):
+            continue
         for found in _of(rule, looked):
             if all(found.end <= start or end <= found.start for start, end in taken):
                 taken.append((found.start, found.end))
@@ -41,6 +43,12 @@ def _of(rule: Mapping[str, Any], looked: Looked) -> Iterator[Found]:
             at = match.end()
         else:
             at = match.start() + 1
+
+
+@cache
+def _solid(pattern: str) -> re.Pattern[str]:
+    """What its letters and digits are where nothing stands between: quick to look for."""
+    return re.compile("".join(_CLASSES.get(each, each) for each in pattern if each != "-"))
 
 
 @cache

@@ -13,6 +13,7 @@ from split_client.redaction.rules import NameLists, names, words
 
 NameKind: TypeAlias = Literal["given", "family"]
 _MOST_WORDS: Final = 5
+_MOST_ROUNDS: Final = 4
 
 
 def found_names(
@@ -21,7 +22,16 @@ def found_names(
     """``known``: keys of words that are names in this chat; ``only_known``: no others."""
     if only_known and not known:
         return
-    for word, kind in _Reading(looked, known, only_known).read():
+    seen = dict(known)
+    taken = _Reading(looked, seen, only_known).read()
+    # A name that is given away further on is one before, too.
+    for _ in range(_MOST_ROUNDS):
+        more = {word.key: kind for word, kind in taken if word.key not in seen}
+        if not more:
+            break
+        seen |= more
+        taken = _Reading(looked, seen, only_known).read()
+    for word, kind in taken:
         yield looked.found(kind, word.key, word.start, word.end)
 
 

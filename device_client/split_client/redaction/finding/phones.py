@@ -28,6 +28,7 @@ _OTHERS: Final = re.compile(
     r")(?![0-9])(?![./\-][0-9])"
 )
 _NORTH_AMERICAN: Final = re.compile("[2-9][0-9]{2}[2-9][0-9]{6}")
+_SEVEN: Final = re.compile("[0-9]{7}")
 _LEAST, _MOST, _LEAST_NUMBER = 7, 17, 6
 
 
@@ -38,6 +39,8 @@ class _Number:
 
 
 def phones(looked: Looked) -> Iterator[Found]:
+    if not _SEVEN.search(looked.squeezed.characters):
+        return
     text = _OTHERS.sub(lambda match: "#" * len(match.group()), looked.text)
     for groups in sequences(text, "phone_gap"):
         at = 0

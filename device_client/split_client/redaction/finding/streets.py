@@ -15,6 +15,9 @@ def streets(looked: Looked) -> Iterator[Found]:
         return
     taken = list[tuple[int, int]]()
     for rule in rules()["streets"]:
+        # Quicker than the pattern, which has to be tried at each capital.
+        if "needs" in rule and not any(word in looked.lower for word in rule["needs"]):
+            continue
         for match in pattern(rule["match"]).finditer(looked.text):
             start, end = match.span()
             if any(start < stop and begun < end for begun, stop in taken):

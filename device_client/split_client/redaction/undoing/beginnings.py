@@ -37,7 +37,8 @@ class Beginnings:
         self._names: set[str] = set()
         self._longest_number = self._longest_text = 0
         self._firsts = frozenset[str]()
-        self._read = (0, 0, 0)
+        self._hot = _glance((), ())
+        self._read: tuple[int, ...] = (0, 0, 0, 0)
         letters = rules()["letter"]
         self._word = re.compile(f"[{letters}']+\\Z")
 
@@ -49,6 +50,11 @@ class Beginnings:
         if self._spotter.dates:
             yield from self._of_dates(looked)
         yield from self._of_names(looked)
+
+    def cold(self, text: str) -> bool:
+        """Whether nothing of ``text`` is any part of a surrogate, seen at a glance."""
+        self._learn()
+        return text.isascii() and self._hot.search(text.lower()) is None
 
     def _of_numbers(self, looked: Looked) -> Iterator[int]:
         squeezed, gap = looked.squeezed, gap_of("phone")
@@ -86,7 +92,7 @@ class Beginnings:
 
     def _learn(self) -> None:
         spotter = self._spotter
-        sizes = len(spotter.numbers), len(spotter.texts), len(spotter.names)
+        sizes = tuple(map(len, (spotter.numbers, spotter.texts, spotter.names, spotter.dates)))
         if sizes == self._read:
             return
         self._read = sizes
@@ -98,6 +104,22 @@ class Beginnings:
         self._texts = _prefixes(texts)
         self._names = _prefixes(spotter.names)
         self._firsts = frozenset(text[0] for text in texts)
+        months = _words_of_dates() if spotter.dates else ()
+        self._hot = _glance((*texts, *spotter.names, *months), numbers)
+
+
+def _glance(words: Iterable[str], numbers: Iterable[str]) -> re.Pattern[str]:
+    """Finds a digit, the first letters of a word at its beginning, and fewer of them at the end;
+    the first letters of a number anywhere.
+    """
+    begin = {word[:3] for word in words}
+    part = {word[:count] for word in begin for count in (1, 2)}
+    solid = {number[:1].lower() for number in numbers if not number[:1].isdecimal()}
+    wanted = ["[0-9]"]
+    for texts, form in ((begin, "(?<![a-z])(?:{})"), (part, "(?<![a-z])(?:{})\\Z"), (solid, "(?:{})")):
+        if texts:
+            wanted.append(form.format("|".join(map(re.escape, sorted(texts)))))
+    return re.compile("|".join(wanted))
 
 
 def _of_date(word: str) -> bool:

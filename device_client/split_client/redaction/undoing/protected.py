@@ -35,10 +35,23 @@ class Protection:
 
     def flags(self, text: str) -> bytes:
         """1 or 0 for each of the next characters of the reply."""
-        if self._state == "text" and not _SPECIAL.search(self._last + text):
-            self._last = text[-1:] or self._last
-            return bytes(len(text))
-        return bytes(map(self._take, text))
+        made, at = bytearray(), 0
+        while at < len(text):
+            if self._state == "text" and (skipped := self._plain(text, at)):
+                made += bytes(skipped)
+                at += skipped
+                self._last = text[at - 1]
+            else:
+                made.append(self._take(text[at]))
+                at += 1
+        return bytes(made)
+
+    def _plain(self, text: str, at: int) -> int:
+        """How many characters from there on begin nothing."""
+        if self._last in ("]", "<"):
+            return 0
+        found = _SPECIAL.search(text, at)
+        return (len(text) if found is None else found.start() + 1) - at
 
     def _take(self, character: str) -> bool:
         if self._empty_line(character) and self._state != "raw" and not self._quote:

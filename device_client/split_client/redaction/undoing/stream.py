@@ -48,6 +48,10 @@ class Undo:
             return ""
         self._flags += self._protection.flags(text)
         self._pending += text
+        if self._beginnings.cold(self._left + self._pending):
+            shown = self._pending
+            self._emit(len(shown))
+            return shown
         return self._made(final=False)
 
     def finish(self) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from split_client.chat.message import Message
 from split_client.chat.redacting.redaction import ChatRedaction
 from split_client.chat.redacting.schemas import redacted_document, redacted_form, redacted_schema
-from split_client.grammar.form import Choice, Gbnf, JsonObject, JsonSchema, Lark, Regex
+from split_client.grammar.form import Choice, Form, Gbnf, JsonObject, JsonSchema, Lark, Regex
 from split_client.redaction.settings import RedactionSettings
 from split_client.tools.call import ToolCall
 
@@ -103,7 +103,7 @@ def test_texts_of_forms_and_tools_are_redacted_and_names_of_fields_stay() -> Non
     assert made["description"] == "Of Berta."
     assert made["properties"] == {"Anna": {"enum": ["Berta", 1], "items": [{"const": "Berta"}]}}
     assert made["required"] == ["Anna"]
-    forms = [Choice(("Anna",)), Regex("Anna"), Lark("Anna"), Gbnf("Anna"), JsonObject()]
+    forms: list[Form] = [Choice(("Anna",)), Regex("Anna"), Lark("Anna"), Gbnf("Anna"), JsonObject()]
     assert [redacted_form(form, hide) for form in forms] == [
         Choice(("Berta",)), Regex("Berta"), Lark("Berta"), Gbnf("Berta"), JsonObject(),
     ]  # fmt: skip
