@@ -62,12 +62,14 @@ def chat_of(client: SplitClient, *said: str, max_tokens: int = 8) -> ChatSession
 
 
 def test_planted_numbers_are_read_without_redaction_and_none_of_them_with_it(
-    client: SplitClient,
+    server: RunningServer,
 ) -> None:
-    rows = client.manifest.vocab_size
-    plain = leaks(client, values(6, 1), rows, redact=False)
-    assert len(plain.leaked) == plain.planted.total() == 60
-    assert leaks(client, values(30, 2), rows).leaked == []
+    # Every row travels each time.
+    with SplitClient(server.url, server_cache="off") as client:
+        rows = client.manifest.vocab_size
+        plain = leaks(client, values(6, 1), rows, redact=False)
+        assert len(plain.leaked) == plain.planted.total() == 60
+        assert leaks(client, values(30, 2), rows).leaked == []
 
 
 def test_no_value_travels_in_messages_files_forms_stops_and_drafts(

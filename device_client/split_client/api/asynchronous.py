@@ -24,6 +24,7 @@ from split_client.api.replies import AsyncChatSession, AsyncReply
 from split_client.api.stats import ClientStats
 from split_client.api.tool_run import ToolRun
 from split_client.api.worker import Worker
+from split_client.chat.redacting.redaction import ChatRedaction
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS
 from split_client.chat.verifying import Verify
 from split_client.generation.head.head import HeadKind
@@ -216,6 +217,11 @@ class AsyncSplitClient:
     async def most_drafts(self) -> int:
         """As :attr:`SplitClient.most_drafts`."""
         return await self._worker.run(lambda: self._client.most_drafts)
+
+    @property
+    def redaction(self) -> ChatRedaction:
+        """As :attr:`SplitClient.redaction`, once :meth:`connect` was awaited."""
+        return self._client.redaction
 
     @property
     def drafts(self) -> Drafts:

@@ -28,10 +28,10 @@ from split_client.terminal.input.history import HistoryFile
 from split_client.terminal.input.interrupt import stops_reply
 from split_client.terminal.input.reader import PromptReader, Reader, reader_for
 from split_client.terminal.input.unseen import keys_unseen
+from split_client.terminal.output.redaction import redaction_line
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import fewer_drafts_line, status_line
-from split_client.terminal.redaction import redaction_line
 from split_client.terminal.sampling import expected_from, sampling_from
 from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
 from split_client.terminal.tools.confirming import Confirmation

@@ -12,6 +12,7 @@ from split_client.config import ReplyConfig
 from split_client.generation.head.head import HeadKind
 from split_client.generation.speculation.wanted import DraftMemory
 from split_client.noise.words import CALIBRATING_LINE
+from split_client.terminal.input.redaction import redaction_from
 from split_client.terminal.input.token import with_token
 from split_client.terminal.noise import noise_from
 from split_client.terminal.output.progress import ProgressBar
@@ -19,7 +20,6 @@ from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import size
 from split_client.terminal.pair import own_token, paired_token
-from split_client.terminal.redaction import redaction_from
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
 from split_wire.tiers import Cache

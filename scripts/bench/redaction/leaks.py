@@ -34,7 +34,7 @@ class Leaks:
 
 
 def leaks(
-    client: SplitClient, values: Sequence[Value], rows: int, at_once: int = 8, redact: bool = True
+    client: SplitClient, values: Sequence[Value], rows: int, at_once: int = 24, redact: bool = True
 ) -> Leaks:
     """Send every spelling of every value, ``at_once`` in a message, and read along."""
     table, planted, leaked, seen = Table(client.ends, rows), Counter[Kind](), list[str](), 0

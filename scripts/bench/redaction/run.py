@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from pathlib import Path
 
 from scripts.bench.logged_server import logged_server, server_folder
 from scripts.bench.redaction.leaks import Leaks, leaks
@@ -32,7 +33,7 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = server_folder(stack, options.folder)
         server = stack.enter_context(logged_server(folder / "server.log"))
-        client = stack.enter_context(SplitClient(server.url, cache=folder / "cache"))
+        client = stack.enter_context(_client(server.url, folder))
         rows = client.manifest.vocab_size
         problems += _leaks(client, rows, options)
         problems += _times(client)
@@ -40,6 +41,11 @@ def main() -> None:
     problems += _replies(options)
     _names(options)
     finish(problems)
+
+
+def _client(url: str, folder: Path) -> SplitClient:
+    """One whose rows travel each time, with nothing of an earlier session in their place."""
+    return SplitClient(url, cache=folder / "cache", server_cache="off")
 
 
 def _leaks(client: SplitClient, rows: int, options: argparse.Namespace) -> list[str]:

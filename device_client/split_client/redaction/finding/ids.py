@@ -14,6 +14,10 @@ from split_client.redaction.rules import rules
 from split_client.redaction.squeezed import MOST_GAP
 
 _SOLID: Final = re.compile("[0-9A-Za-z]+")
+_FAR: Final = 10
+_CODE: Final = re.compile("\\+[0-9 \\-./()]{0,8}\\Z")
+_SPACED_BEFORE: Final = re.compile("[0-9] \\Z")
+_SPACED_BEHIND: Final = re.compile(" [0-9]")
 _CLASSES: Final = {"9": "[0-9]", "A": "[A-Za-z]", "X": "[0-9A-Za-z]"}
 
 
@@ -38,7 +42,8 @@ def _of(rule: Mapping[str, Any], looked: Looked) -> Iterator[Found]:
         key = "".join(_SOLID.findall(written)).upper()
         # Words that happen to stand so are in small letters, or some of them are.
         plain = written == written.upper() or len(written) == len(key)
-        if plain and checks.holds(rule, key):
+        whole = _stands_alone(looked.text, *match.span())
+        if plain and whole and checks.holds(rule, key):
             yield looked.found("id", key, *match.span(), rule["name"])
             at = match.end()
         else:
@@ -59,5 +64,15 @@ def _searched(pattern: str, gaps: str) -> re.Pattern[str]:
     else:
         body = "".join("[ \\n\\-./]" if each == "-" else each for each in solid)
     # A part of another number, of a phone for example, is none.
-    begin = "(?<![0-9A-Za-z+])(?<![0-9][ \\-./()])"
-    return re.compile(f"{begin}{body}(?![0-9A-Za-z])(?![ \\-./()][0-9])")
+    begin = "(?<![0-9A-Za-z+])(?<![0-9][\\-./()])"
+    return re.compile(f"{begin}{body}(?![0-9A-Za-z])(?![\\-./()][0-9])")
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether it is no number of a phone behind its code, and no part of a number with spaces."""
+    before = text[max(0, start - _FAR) : start]
+    if _CODE.search(before):
+        return False
+    if not {" ", "\n"} & {*text[start:end]}:
+        return True
+    return not (_SPACED_BEFORE.search(before) or _SPACED_BEHIND.match(text, end))

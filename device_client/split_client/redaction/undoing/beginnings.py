@@ -11,7 +11,7 @@ from split_client.redaction.finding.looked import Looked
 from split_client.redaction.kinds import number_of
 from split_client.redaction.rules import rules
 from split_client.redaction.spotting import Known, Spotter
-from split_client.redaction.squeezed import gap_of, is_gap
+from split_client.redaction.squeezed import MOST_GAP, gap_of, is_gap
 
 _BETWEEN: Final = re.compile("[ \n]+")
 # A date that is not whole, in small letters.
@@ -110,16 +110,18 @@ class Beginnings:
 
 def _glance(words: Iterable[str], numbers: Iterable[str]) -> re.Pattern[str]:
     """Finds a digit, the first letters of a word at its beginning, and fewer of them at the end;
-    the first letters of a number anywhere.
+    the first two characters of a number that begins with a letter, or that letter at the end.
     """
-    begin = {word[:3] for word in words}
-    part = {word[:count] for word in begin for count in (1, 2)}
-    solid = {number[:1].lower() for number in numbers if not number[:1].isdecimal()}
-    wanted = ["[0-9]"]
-    for texts, form in ((begin, "(?<![a-z])(?:{})"), (part, "(?<![a-z])(?:{})\\Z"), (solid, "(?:{})")):
-        if texts:
-            wanted.append(form.format("|".join(map(re.escape, sorted(texts)))))
-    return re.compile("|".join(wanted))
+    wanted = {"[0-9]"}
+    for word in words:
+        wanted.add(f"(?<![a-z]){re.escape(word[:3])}")
+        wanted |= {f"(?<![a-z]){re.escape(word[:count])}\\Z" for count in (1, 2)}
+    gap = f"[{rules()['phone_gap']}]{{0,{MOST_GAP}}}"
+    for number in numbers:
+        if not number[:1].isdecimal():
+            first, second = number[0].lower(), number[1].lower()
+            wanted.add(f"{first}{gap}(?:{second}|\\Z)")
+    return re.compile("|".join(sorted(wanted)))
 
 
 def _of_date(word: str) -> bool:

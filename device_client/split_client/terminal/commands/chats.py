@@ -22,11 +22,11 @@ from split_client.terminal.commands.forget import Forget
 from split_client.terminal.commands.turns import Turns
 from split_client.terminal.input.reader import PROMPT
 from split_client.terminal.output.fold import cut, room
+from split_client.terminal.output.redaction import redaction_line
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
 from split_client.terminal.paths import expanded, unquoted
-from split_client.terminal.redaction import redaction_line
 from split_client.terminal.sampling import SettingInvalid
 
 _LISTED = 30

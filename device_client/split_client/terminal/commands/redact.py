@@ -10,10 +10,10 @@ from split_client.api import ChatSession
 from split_client.redaction.kinds import GROUPS
 from split_client.redaction.settings import RedactionSettings
 from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.output.redaction import counted_kinds, redaction_line, word_of
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
-from split_client.terminal.redaction import counted_kinds, redaction_line, word_of
 from split_client.terminal.sampling import SettingInvalid
 
 _USAGE: Final = (

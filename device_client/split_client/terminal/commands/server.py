@@ -10,10 +10,10 @@ from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.forget import Forget
 from split_client.terminal.kept import NOT_KEPT, kept_lines
+from split_client.terminal.output.redaction import counted_kinds
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted, traffic_line
-from split_client.terminal.redaction import counted_kinds
 from split_client.terminal.sampling import SettingInvalid
 from split_client.terminal.server_panel import Observed, panel
 from split_client.terminal.tally import Tally
