@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -174,6 +175,14 @@ def test_no_words_around_it_let_a_number_through(text: str) -> None:
     assert sent == made.redacted(text)
     for part in ("DE89 3704", "41111", "1234567", "a@b"):
         assert part not in sent
+
+
+@pytest.mark.parametrize("part", ["1 ", "1,", "1.", "A", "A ", "a@", "DE89 ", "+49 1", "1-", "'"])
+def test_a_long_text_takes_time_in_proportion_to_its_length(part: str) -> None:
+    made = redactor(groups=frozenset(GROUPS), regions=("DE", "US"))
+    began = time.process_time()
+    made.redacted(part * 50_000)
+    assert time.process_time() - began < 15
 
 
 @given(st.text(max_size=200))

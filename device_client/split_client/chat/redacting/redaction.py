@@ -46,6 +46,7 @@ class ChatRedaction:
         self._chat: tuple[str, ...] = ()
         self._sent: OrderedDict[str, str] = OrderedDict()
         self._replies: OrderedDict[str, str] = OrderedDict()
+        self._unsure = set[str]()
         self.on = False
         if settings is not None:
             self.switch(settings)
@@ -78,6 +79,7 @@ class ChatRedaction:
         self._redactor, self._beginnings, self._chat = None, None, ()
         self._sent.clear()
         self._replies.clear()
+        self._unsure.clear()
         if settings is not None and self.on:
             self._be(Redactor(settings, count=self._count))
 
@@ -92,6 +94,7 @@ class ChatRedaction:
         """A text as it goes out."""
         if not self.on or self._redactor is None or not text:
             return text
+        self._make_sure(text)
         for known in (self._replies, self._sent):
             if text in known:
                 known.move_to_end(text)
@@ -148,7 +151,8 @@ class ChatRedaction:
     def note(self, text: str, written: str) -> None:
         """The model has written what became ``text``, which goes out as it was written."""
         if self.on and text:
-            _keep(self._replies, text, written, MOST_REPLIES)
+            self._unsure.discard(text)
+            self._unsure -= _keep(self._replies, text, written, MOST_REPLIES)
 
     def note_reply(self, reply: Reply) -> None:
         """:meth:`note` of a reply that is whole, and of its calls, which are kept as written."""
@@ -177,12 +181,18 @@ class ChatRedaction:
             settings = settings.with_those_of(self.settings)
         self._sent.clear()
         self._be(Redactor(settings, document.secret, document.entries, self._count))
-        self.on = True
-        # A reply that is not what it says to have been written as is redacted like any text.
-        self._replies = OrderedDict(
-            pair for pair in document.replies if self.undone(pair[1]) == pair[0]
-        )
+        self._replies = OrderedDict(document.replies)
+        self._unsure = {*self._replies}
         self.on = on or document.on
+
+    def _make_sure(self, text: str) -> None:
+        """A reply of a file that is not what it says to have been written as is any text."""
+        if text in self._unsure:
+            self._unsure.remove(text)
+            written = self._replies[text]
+            # Arguments of calls are kept as they were written.
+            if written != text and self.undone(written) != text:
+                del self._replies[text]
 
     def _be(self, redactor: Redactor) -> None:
         self._redactor, self._beginnings = redactor, Beginnings(redactor.surrogates)
@@ -196,6 +206,7 @@ class ChatRedaction:
 
     def _out(self, call: ToolCall) -> ToolCall:
         """A call as it was written; one of another chat's history is redacted."""
+        self._make_sure(call.arguments)
         written = self._replies.get(call.arguments)
         if written is not None:
             return replace(call, arguments=written)
@@ -211,11 +222,14 @@ def _texts_of(messages: Iterable[Message]) -> Iterable[str]:
         yield from (call.arguments for call in message.tool_calls)
 
 
-def _keep(known: OrderedDict[str, str], text: str, made: str, most: int) -> None:
+def _keep(known: OrderedDict[str, str], text: str, made: str, most: int) -> set[str]:
+    """Returns the oldest ones, which are kept no more."""
+    gone = set[str]()
     known[text] = made
     known.move_to_end(text)
     while len(known) > most:
-        known.popitem(last=False)
+        gone.add(known.popitem(last=False)[0])
+    return gone
 
 
 def _plain(value: str) -> str:

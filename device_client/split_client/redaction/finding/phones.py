@@ -17,8 +17,8 @@ from split_client.redaction.rules import Region, calling, regions
 # digits.
 _MONEY: Final = r"(?:€|\$|£|%|EUR|USD|GBP|CHF)"
 _OTHERS: Final = re.compile(
-    rf"(?<![0-9])[0-9][0-9.,]*[ ]?{_MONEY}"
-    rf"|{_MONEY}[ ]?[0-9][0-9.,]*"
+    rf"(?<![0-9])[0-9][0-9.,]{{0,30}}[ ]?{_MONEY}"
+    rf"|{_MONEY}[ ]?[0-9][0-9.,]{{0,30}}"
     r"|(?<![0-9])(?<![0-9][./\-])(?:"
     r"[0-9]{1,2}([./\-])[0-9]{1,2}\1[0-9]{4}"
     r"|[0-9]{4}([./\-])[0-9]{1,2}\2[0-9]{1,2}"
@@ -47,7 +47,7 @@ def phones(looked: Looked) -> Iterator[Found]:
         while at < len(groups):
             start = groups[at].start
             plus = _plus(text, start)
-            found = _number(groups[at:], plus is not None, looked.regions)
+            found = _number(groups[at : at + _MOST], plus is not None, looked.regions)
             if found is None:
                 at += 1
                 continue

@@ -61,6 +61,9 @@ def test_a_call_goes_out_again_as_it_was_written_and_one_of_another_chat_is_reda
     assert given.tool_calls[0] == own
     assert given.tool_calls[1].values() == {"name": surrogate}
     assert chat.call(own).values() == {"name": "Anna"}
+    loaded = ChatRedaction(len)
+    loaded.load(chat.document())
+    assert loaded.given([ASKED, message])[1] == given
 
 
 def test_a_saved_map_is_what_the_chat_had_and_replies_that_do_not_fit_it_are_left_out() -> None:
