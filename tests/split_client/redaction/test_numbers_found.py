@@ -81,6 +81,16 @@ def test_a_card_ends_where_its_date_begins() -> None:
     assert keys("card", f"{CARD[:4]} {CARD[4:8]} {CARD[8:12]} {CARD[12:]} 12/27 123") == [CARD]
 
 
+@pytest.mark.parametrize("between", [" ", "\n", "-", " / "])
+def test_numbers_that_follow_one_another_are_all_found(between: str) -> None:
+    numbers = ("+49 170 1234567", CARD, "078-05-1120", "DE89 3704 0044 0532 0130 00", "+44 20 79460958")
+    for first in numbers:
+        for second in numbers:
+            if first != second:
+                seen = [key for _, key in found(f"{first}{between}{second}")]
+                assert len(seen) == 2, (first, between, second, seen)
+
+
 def test_what_fails_its_check_is_no_iban_and_no_card() -> None:
     assert keys("iban", "DE88370400440532013000 1DE89370400440532013000") == []
     assert keys("iban", "IBANDE89370400440532013000") == [IBAN]

@@ -27,6 +27,9 @@ _FINDERS: Final[tuple[tuple[Kind, Callable[[Looked], Iterator[Found]]], ...]] = 
 )
 
 
+_APART: Final = frozenset[Kind](("iban", "card", "id", "phone"))
+
+
 def find(
     looked: Looked, kinds: Set[Kind], known: Iterable[Found], names: Mapping[str, NameKind]
 ) -> list[Found]:
@@ -36,7 +39,9 @@ def find(
         free.take(found)
     for kind, finder in _FINDERS:
         if kind in kinds:
-            for found in finder(looked):
+            # A number is none of another one, and does not go on in it.
+            seen = free.left(looked) if kind in _APART else looked
+            for found in finder(seen):
                 free.take(found)
     for found in found_names(looked, names, only_known="given" not in kinds):
         free.take(found)
@@ -57,6 +62,10 @@ class _Free:
         if not any(self._covered[found.start : found.end]):
             self._covered[found.start : found.end] = b"\1" * (found.end - found.start)
             self._taken.append(found)
+
+    def left(self, looked: Looked) -> Looked:
+        """``looked`` with a # for every character of what is taken."""
+        return looked.hiding((found.start, found.end) for found in self._taken)
 
     def sorted(self) -> list[Found]:
         return sorted(self._taken, key=lambda found: found.start)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from split_client.redaction.folding import Folded, fold, lower
@@ -33,6 +34,15 @@ class Looked:
     @cached_property
     def squeezed(self) -> Squeezed:
         return squeeze(self.text)
+
+    def hiding(self, spans: Iterable[tuple[int, int]]) -> Looked:
+        """The same with a # for each character in ``spans``."""
+        text = self.text
+        for start, end in spans:
+            text = text[:start] + "#" * (end - start) + text[end:]
+        if text == self.text:
+            return self
+        return Looked(replace(self.folded, text=text), self.regions)
 
     @property
     def months_first(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -20,6 +21,7 @@ from split_client.redaction.undoing.protected import Protection
 
 # Characters before a surrogate that decide whether it is a word or a number of its own.
 _SEEN: Final = 64
+_MARKED: Final = re.compile("[A-Za-z][\u0300-\u036f]*\\Z")
 
 
 class Undo:
@@ -83,12 +85,22 @@ class Undo:
             stop = looked.folded.span(spot.start, spot.end)[1]
             if spot.end == len(looked.text) or not is_settled(source[stop:]):
                 held.append(spot.start)
+        held += self._before_letter(looked)
         for start in self._beginnings.of(looked):
             if not any(spot.start < start < spot.end for spot in spots):
                 held.append(start)
         if not held:
             return len(source)
         return max(len(self._left), looked.folded.starts[min(held)])
+
+    def _before_letter(self, looked: Looked) -> list[int]:
+        """A surrogate that the last letter touches: a mark may follow, and make it another one."""
+        letter = _MARKED.search(looked.folded.source)
+        if letter is None:
+            return []
+        before = Looked.at(looked.folded.source[: letter.start()], self._regions)
+        spots = self._spotter.spots(before)
+        return [spot.start for spot in spots if spot.end == len(before.text)]
 
     def _is_new(self, looked: Looked, spot: Spot) -> bool:
         return looked.folded.starts[spot.start] >= len(self._left)
