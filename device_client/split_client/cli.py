@@ -53,6 +53,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 def _run(options: argparse.Namespace) -> int:
     from split_client.generation.errors import InvalidSamplingParameter
     from split_client.grammar.errors import GrammarInvalid, GrammarMissing, TokenizerUnreadable
+    from split_client.redaction.errors import RedactionInvalid
     from split_client.terminal.output.screen import Screen
     from split_client.terminal.sampling import SettingInvalid
     from split_client.tools.errors import ToolChoiceInvalid, ToolResultInvalid, ToolsInvalid
@@ -60,7 +61,8 @@ def _run(options: argparse.Namespace) -> int:
 
     screen = Screen()
     tools = (ToolsInvalid, ToolChoiceInvalid, ToolResultInvalid)
-    usage = (SettingsError, SettingInvalid, InvalidSamplingParameter, GrammarInvalid, *tools)
+    invalid = (SettingInvalid, InvalidSamplingParameter, GrammarInvalid, RedactionInvalid)
+    usage = (SettingsError, *invalid, *tools)
     try:
         return _dispatch(options, screen)
     except (GrammarMissing, TokenizerUnreadable) as error:

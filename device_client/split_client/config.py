@@ -11,6 +11,7 @@ from split_masks.limits import MOST_MASKS
 from split_settings import option, settings
 from split_wire.splice import MOST_BLEND
 
+KINDS = ("names", "emails", "ibans", "cards", "ids", "phones", "addresses", "dates")
 # Far above any context; a bound for typing errors.
 LONGEST_REPLY = 1 << 24
 
@@ -290,6 +291,24 @@ class ReplyConfig(NoiseConfig):
         "server since the program was started, too",
         choices=("chat", "server"),
         group="drafts",
+    )
+    redact: bool = option(
+        False,
+        help="send surrogates for names, numbers and addresses, and undo them in replies; it "
+        "misses names that it does not know (docs/redaction.md)",
+        group="redaction",
+    )
+    redact_names: Path | None = option(
+        None, help="file with names of your own, a person a line", metavar="FILE", group="redaction"
+    )
+    redact_kinds: tuple[str, ...] = option(
+        (), help="instead of all but dates", metavar="KIND", choices=KINDS, group="redaction"
+    )
+    redact_region: tuple[str, ...] = option(
+        (),
+        help="country of phone numbers without a code (default: the locale's)",
+        metavar="CC",
+        group="redaction",
     )
     markdown: bool = option(True, help="render markdown on a terminal", group="screen")
     theme: str = option(

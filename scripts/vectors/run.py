@@ -12,7 +12,17 @@ import json
 from typing import Any
 
 from scripts.paths import ROOT
-from scripts.vectors import blocks, brightness, context, edits, forms, he, noise, sampling
+from scripts.vectors import (
+    blocks,
+    brightness,
+    context,
+    edits,
+    forms,
+    he,
+    noise,
+    redaction,
+    sampling,
+)
 from scripts.vectors.decoding import build as decoding
 from scripts.vectors.drafts import build as drafts
 from scripts.vectors.wire import build as wire
@@ -28,6 +38,7 @@ KINDS = {
     "forms": forms.build,
     "he": he.build,
     "noise": noise.build,
+    "redaction": redaction.build,
     "sampling": sampling.build,
     "wire": wire.build,
 }

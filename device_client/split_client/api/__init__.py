@@ -30,6 +30,7 @@ from split_client.generation.sampling.params import SamplingParams
 from split_client.grammar.form import Choice, Gbnf, JsonObject, JsonSchema, Lark, Regex
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
+from split_client.redaction.settings import RedactionSettings
 from split_client.tools.call import ToolCall
 from split_client.tools.tool import Tool
 from split_client.transport.server_cache import DiskCache, Purged, ServerCache
@@ -61,6 +62,7 @@ __all__ = [
     "NoiseSettings",
     "Purged",
     "Record",
+    "RedactionSettings",
     "Regex",
     "Reply",
     "ReplyStats",

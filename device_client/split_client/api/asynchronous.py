@@ -25,6 +25,7 @@ from split_client.api.replies import AsyncChatSession, AsyncReply
 from split_client.api.stats import ClientStats
 from split_client.api.tool_run import ToolRun
 from split_client.api.worker import Worker
+from split_client.chat.redacting.redaction import ChatRedaction
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS
 from split_client.chat.verifying import Verify
 from split_client.generation.head.head import HeadKind
@@ -35,6 +36,7 @@ from split_client.generation.speculation.wanted import DraftMemory, Drafts
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
+from split_client.redaction.settings import RedactionSettings
 from split_client.tools.tool import Tool
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
@@ -71,6 +73,7 @@ class ClientOptions(TypedDict, total=False):
     verify_share: float
     drafts: Drafts
     draft_memory: DraftMemory
+    redact: RedactionSettings | bool
     on_manifest: Callable[[Manifest, bool], None]
     on_progress: Callable[[Progress], None]
     on_prepare: Callable[[], None]
@@ -152,12 +155,13 @@ class AsyncSplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         form: Any = None,
+        redact: RedactionSettings | bool | None = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncChatSession:
         """As :meth:`SplitClient.conversation`."""
         session = await self._worker.run(
             lambda: self._client.conversation(
-                system, params, max_tokens=max_tokens, stop=stop, form=form, **words
+                system, params, max_tokens=max_tokens, stop=stop, form=form, redact=redact, **words
             )
         )
         return AsyncChatSession(self, session)
@@ -215,6 +219,11 @@ class AsyncSplitClient:
     async def most_drafts(self) -> int:
         """As :attr:`SplitClient.most_drafts`."""
         return await self._worker.run(lambda: self._client.most_drafts)
+
+    @property
+    def redaction(self) -> ChatRedaction:
+        """As :attr:`SplitClient.redaction`, once :meth:`connect` was awaited."""
+        return self._client.redaction
 
     @property
     def drafts(self) -> Drafts:

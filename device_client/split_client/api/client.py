@@ -13,6 +13,7 @@ from split_client.api.asked import (
     messages_of,
     sampling_of,
 )
+from split_client.api.connected import redaction_settings
 from split_client.api.forgetting import ForgettingClient
 from split_client.api.tool_run import ToolRun, tool_run
 from split_client.chat.calling import CallMaker
@@ -20,7 +21,7 @@ from split_client.chat.conversation import Message
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.chat.session import ChatSession
-from split_client.chat.tool_turns import MOST_TURNS, Allow
+from split_client.chat.tool_turns import MOST_TURNS, UNASKED, Allow
 from split_client.chat.verifying import Verifier
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
@@ -28,6 +29,7 @@ from split_client.generation.speculation.drafter import Drafter
 from split_client.generation.stops import stop_texts
 from split_client.grammar.form import form_of
 from split_client.noise.rules import require_no_drafts
+from split_client.redaction.settings import RedactionSettings
 from split_client.tools.tool import Tool
 from split_wire.attention import AttentionRequest
 
@@ -95,17 +97,20 @@ class SplitClient(ForgettingClient):
         params = asked.sampling(self.default_params)
         sequence = self._session() if sequence is None else sequence
         adapter = self._chooser.choice(self._adapter, text)
+        redaction = self.redaction
         reply = self._maker().reply(
             sequence,
             ids,
             params,
             asked.max_tokens,
-            asked.stop,
+            tuple(map(redaction.text, asked.stop)),
             asked.attention,
             drafter=self._drafter(asked.expected),
-            form=asked.form,
-            question="" if isinstance(asked.prompt, str) else text,
+            form=redaction.form(asked.form),
+            question="" if isinstance(asked.prompt, str) else redaction.text(text),
         )
+        reply.undo, reply.undone = redaction.undo(asked.form), redaction.value
+        reply.on_finish = lambda: redaction.note_reply(reply)
         reply.adapter = adapter
         reply.on_begin = lambda: self._chooser.use(adapter, sequence)
         return reply
@@ -118,25 +123,29 @@ class SplitClient(ForgettingClient):
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         form: Any = None,
+        redact: RedactionSettings | bool | None = None,
         **words: Unpack[SamplingWords],
     ) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens.
 
         The settings are those of its replies, as in :meth:`chat`; the chat can change them.
+        ``redact``: as of the client, with a map of its own; None: as the client's.
         """
         given, stops, wanted = given_words(words), stop_texts(stop), form_of(form)
         sequence, self._last_noised = self._connected().sequence()
+        conversation = self._new_conversation(system)
         chat = ChatSession(
             self._maker(),
-            self._new_conversation(system),
+            conversation,
             sequence,
             self._chooser,
             self._last_noised,
             self._forget,
             self._drafting.chat(),
-            CallMaker(self.ends),
+            CallMaker(self.ends, conversation.redaction.tool),
             self._verifier(),
         )
+        chat.redact(self._redact if redact is None else redaction_settings(redact))
         chat.verify = self._verify
         sequence.edits.blend = sequence.documents.blend = self._blend
         chat.adapter = self._adapter
@@ -154,14 +163,15 @@ class SplitClient(ForgettingClient):
         params: SamplingParams | None = None,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
-        allow: Allow = lambda _call, _tool: True,
+        allow: Allow = lambda _call, _tool: UNASKED,
         **words: Unpack[SamplingWords],
     ) -> ToolRun:
         """The answer to ``messages`` by a model that may call ``tools``: they are run here, and
         their results are given back, until a reply calls none or ``most_turns`` replies were made.
 
         ``tools``: functions with annotated parameters, or :class:`Tool`. ``choice``: "auto",
-        "required", "none" or a tool's name, for the first reply. ``allow`` may decline a call.
+        "required", "none" or a tool's name, for the first reply. ``allow`` may decline a call; with
+        redaction its arguments are undone only where ``allow`` returns True.
         What does not fit a tool's schema, and exceptions of tools, are told to the model.
 
         Raises ToolsInvalid, ToolChoiceInvalid, GrammarInvalid and what :meth:`chat` raises.
@@ -200,12 +210,17 @@ class SplitClient(ForgettingClient):
             require_no_drafts("an expected text")
         if self._drafting.drafts == "off":
             return None
-        return self._drafting.chat().drafter(self._maker().expected(expected))
+        drafts = self._drafting.chat()
+        if self._redact is not None:
+            drafts.alone()
+            expected = expected and self.redaction.text(expected)
+        return drafts.drafter(self._maker().expected(expected))
 
     def _prompt(self, prompt: str | tuple[Message, ...]) -> tuple[list[int], str]:
         """Token ids, and the text that chooses an adapter."""
         if isinstance(prompt, str):
-            return self.ends.tokenizer.encode(prompt, add_special_tokens=True), prompt
-        conversation = self._new_conversation(None)
+            out = self.redaction.text(prompt)
+            return self.ends.tokenizer.encode(out, add_special_tokens=True), prompt
+        conversation = self._new_conversation(None, self.redaction)
         conversation.replace(prompt)
         return conversation.prompt().ids, conversation.messages[-1].content

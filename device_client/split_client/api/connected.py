@@ -30,6 +30,7 @@ from split_client.model.wanted import Wanted
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
 from split_client.noise.settings import NoiseSettings
+from split_client.redaction.settings import RedactionSettings
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
 from split_client.weights.manifest import Manifest
@@ -65,6 +66,7 @@ class ConnectedClient:
         verify_share: float = VERIFY_SHARE,
         drafts: Drafts = "auto",
         draft_memory: DraftMemory = "chat",
+        redact: RedactionSettings | bool = False,
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_prepare: Callable[[], None] = lambda: None,
@@ -108,6 +110,9 @@ class ConnectedClient:
         "auto" (as many as pay), "off", or a number in 1..31. No token of a reply depends on it.
         ``draft_memory``: guesses are made of what the "chat" has sent or received, or of earlier
         replies of all chats of this client ("server"). With noise there are none.
+
+        ``redact``: the model is given surrogates for names, numbers and addresses, and replies are
+        undone (docs/redaction.md): True, or settings.
         """
         self._wanted = Wanted(
             Endpoint.parse(url),
@@ -136,6 +141,7 @@ class ConnectedClient:
         self._masks: Callable[[], MaskStats] | None = None
         self._chooser = AdapterChooser(self._load_adapters)
         self._drafting = _drafting(drafts, draft_memory, noise)
+        self._redact = redaction_settings(redact)
         self._cancel = threading.Event()
         self._model: ConnectedModel | None = None
         self._shared: TokenSequence | None = None
@@ -288,6 +294,13 @@ def _wanted_masks(masks: int, adapter_host: str | None) -> int:
     if masks and adapter_host is None:
         raise ValueError("masks are of an adapter host: give adapter_host too, or leave them out")
     return masks
+
+
+def redaction_settings(wanted: RedactionSettings | bool) -> RedactionSettings | None:
+    """True: the usual settings; False: none."""
+    if isinstance(wanted, RedactionSettings):
+        return wanted
+    return RedactionSettings() if wanted else None
 
 
 def _drafting(drafts: Drafts, memory: DraftMemory, noise: NoiseSettings | None) -> Drafting:

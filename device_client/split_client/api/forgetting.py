@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from split_client.api.asked import Messages, messages_of
-from split_client.api.connected import ConnectedClient
+from split_client.api.redacting import RedactingClient
 from split_client.chat.bound import TextBound
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.ends import ends_of
+from split_client.chat.redacting.redaction import ChatRedaction
 from split_client.chat.spelling import Spelling, ends_of_turns
 from split_client.generation.sequence import Sequence as TokenSequence
 from split_client.model.forgetting import Forgotten
@@ -19,7 +20,7 @@ from split_client.transport.server_cache import (
 )
 
 
-class ForgettingClient(ConnectedClient):
+class ForgettingClient(RedactingClient):
     """The part of :class:`SplitClient` that has the server delete what it keeps."""
 
     def forget(self, messages: Messages) -> Forgotten:
@@ -30,7 +31,8 @@ class ForgettingClient(ConnectedClient):
 
         Raises NotForgotten and what :meth:`chat` raises.
         """
-        return self._forget(self._connected().sequence()[0], messages_of(messages))
+        said = self._given(messages_of(messages))
+        return self._forget(self._connected().sequence()[0], said)
 
     def forget_all(self) -> Purged | None:
         """Have the server delete all that it keeps of this user in memory and on disk; None where
@@ -67,9 +69,11 @@ class ForgettingClient(ConnectedClient):
         ends = [] if blind else ends_of(messages, empty, model.ends.tokenizer)
         return model.forget(sequence, ends)
 
-    def _new_conversation(self, system: str | None) -> Conversation:
+    def _new_conversation(
+        self, system: str | None, redaction: ChatRedaction | None = None
+    ) -> Conversation:
         ends = self.ends
         bound = TextBound(ends.manifest.max_context, ends.tokenizer.longest_token)
         template = ends.template()
         spelling = Spelling(call_form_of(template.source), ends_of_turns(ends))
-        return Conversation(template, ends.tokenizer, system, bound, spelling)
+        return Conversation(template, ends.tokenizer, system, bound, spelling, redaction)

@@ -52,15 +52,21 @@ class CallListener:
         return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
+def text_before_calls(tokens: Iterable[tuple[int, str]], listener: CallListener | None) -> str:
+    """The text of a reply's first tokens that is no call; ``listener`` None: all of it."""
+    return "".join(text for _, text in tokens) if listener is None else listener.begun(tokens)
+
+
 class CallMaker:
     """The tools of one chat, and its model's way to call them.
 
     ``tools`` and ``choice`` (auto, required, none, or the name of a tool) may be changed at any
-    time. Raises ToolsInvalid, ToolChoiceInvalid.
+    time. ``out``: makes of a tool what the model is told of it. Raises ToolsInvalid,
+    ToolChoiceInvalid.
     """
 
-    def __init__(self, ends: DeviceEnds) -> None:
-        self._ends = ends
+    def __init__(self, ends: DeviceEnds, out: Callable[[Tool], Tool] = lambda tool: tool) -> None:
+        self._ends, self._out = ends, out
         template = ends.chat_template
         self._form = HERMES if template is None else call_form_of(template.source) or HERMES
         self._tools: tuple[Tool, ...] = ()
@@ -108,7 +114,9 @@ class CallMaker:
         if not self._tools or self._choice == "none":
             return None
         required = self._choice != "auto"
-        chosen = [tool for tool in self._tools if self._choice in ("auto", "required", tool.name)]
+        wanted = ("auto", "required")
+        tools = (tool for tool in self._tools if self._choice in (*wanted, tool.name))
+        chosen = [*map(self._out, tools)]
         ends = self._ends
         tokens = call_tokens(ends.tokenizer, ends.manifest.vocab_size, self._form)
         return calling(

@@ -17,6 +17,7 @@ from split_client.chat.as_written import AsWritten
 from split_client.chat.bound import TextBound
 from split_client.chat.context.travelling import travelling
 from split_client.chat.message import Message, without_result
+from split_client.chat.redacting.redaction import ChatRedaction
 from split_client.chat.spelling import Encoder, Renderer, Spelling
 from split_client.chat.steering.amending import amended_message
 from split_client.chat.steering.errors import MessageNotRemoved, NothingToContinue
@@ -49,7 +50,9 @@ class Conversation:
 
     ``bound``: what refuses a chat that no context can hold, before it is rendered. ``tools``: those
     that the model is told of, in the form of OpenAI's API. ``on_anew`` are called when
-    other messages take the place of all.
+    other messages take the place of all. ``redaction``: whatever the
+    model is given of the chat has gone through it; None: one of its own, off until it is switched
+    on, which forgets its map when other messages take the place of all.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Conversation:
         system: str | None = None,
         bound: TextBound | None = None,
         spelling: Spelling | None = None,
+        redaction: ChatRedaction | None = None,
     ) -> None:
         self._template = template
         self._tokenizer = tokenizer
@@ -71,7 +75,9 @@ class Conversation:
         self._plain = lru_cache(maxsize=1024)(lambda text: tokenizer.plain(text))
         self.tools: tuple[dict[str, Any], ...] = ()
         self._revision = 0
-        self.on_anew: list[Callable[[], None]] = []
+        own = ChatRedaction(lambda text: len(tokenizer.encode(text)))
+        self.redaction = redaction or own
+        self.on_anew: list[Callable[[], None]] = [own.forget]
         self.set_system(system)
 
     @property
@@ -133,6 +139,7 @@ class Conversation:
 
     def spelled(self, prompt: Prompt, content: str) -> list[int]:
         """Ids of a reply to ``prompt`` that says ``content``."""
+        content = self.redaction.text(content)
         ids = self._tokenizer.encode_after(prompt.ids, content)
         return self._tokenizer.encode(content) if ids is None else ids
 
@@ -146,6 +153,10 @@ class Conversation:
         """The tokens themselves."""
         begin = bool(messages) and messages[-1].role in ("user", "tool")
         return self._prompt_of(messages, begin=begin).ids if messages else []
+
+    def given_with(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """A chat as the model is given it, its last message, the reply, whole."""
+        return self.redaction.given((*travelling(messages[:-1]), messages[-1]))
 
     def encoded(self, text: str) -> list[int]:
         """Ids of a text that stands alone."""
@@ -265,7 +276,9 @@ class Conversation:
         return bool(self._messages) and self._messages[0].role == "system"
 
     def _render(self, messages: Sequence[Message], *, begin: bool = True) -> str:
-        made = written(messages, self.tools, self._spelling.form, self._plain)
+        given = self.redaction.given(messages)
+        tools = self.redaction.tools(self.tools)
+        made = written(given, tools, self._spelling.form, self._plain)
         if made.tools is None:
             return self._template.render(made.messages, add_generation_prompt=begin)
         return self._template.render(made.messages, tools=made.tools, add_generation_prompt=begin)

@@ -45,6 +45,12 @@ class ChatDrafts:
         self._drafter.expect(expected)
         return self._drafter
 
+    def alone(self) -> None:
+        """From now on guesses are made of this chat alone."""
+        if self._shared is not None:
+            self._shared = None
+            self.forget()
+
     def forget(self) -> None:
         """Nothing of the chat is remembered, but for what all chats share."""
         self._drafter = self._memo = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from split_client.chat.calling import CallListener
@@ -11,6 +11,7 @@ from split_client.chat.formed import Formed
 from split_client.chat.steering.tokens import ReplyToken, TokenLog
 from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
+from split_client.redaction.undoing.stream import Undo
 from split_client.tools.call import ToolCall
 from split_client.transport.base import Traffic
 from split_wire.tiers import ALL_EXACT, Inexact
@@ -87,7 +88,9 @@ class Reply:
     ``adapter``: the name of the one it is made with, None for the model alone. ``listener`` takes
     calls of tools out of its text. ``beginning``: the text that it goes on from, "" for one that
     is made anew; ``log`` has its tokens, those of the beginning first. ``on_token`` is called with
-    each token and with how many are before it, those of the prompt included.
+    each token and with how many are before it, those of the prompt included. ``undo`` takes
+    surrogates out of its text; ``written`` is the text as the model wrote it, ``undone`` makes of a
+    value of a form what it stands for.
     """
 
     def __init__(self, events: Iterator[Event], prompt_tokens: int, traffic: Traffic) -> None:
@@ -102,7 +105,9 @@ class Reply:
         self.adapter: str | None = None
         self.listener: CallListener | None = None
         self.formed: Formed | None = None
-        self.beginning = ""
+        self.undo: Undo | None = None
+        self.undone: Callable[[Any], Any] = lambda value: value
+        self.beginning = self.written = ""
         self.log: TokenLog | None = None
         self.on_token: Callable[[TokenEvent, int], None] = lambda *_: None
         self.on_begin: Callable[[], None] = lambda: None
@@ -128,10 +133,11 @@ class Reply:
         """What a reply with a form says, which is read to its end: the parsed JSON of a JSON form,
         else its text. Raises ReplyCut where the reply has no form, or is no whole text of it.
         """
-        text = self.text if self.finish_reason is not None else self.read()
+        if self.finish_reason is None:
+            self.read()
         if self.formed is None:
             raise ReplyCut("it was asked for without one; use text, or give form=")
-        return self.formed.value(self.beginning + text, self.finish_reason)
+        return self.undone(self.formed.value(self.written, self.finish_reason))
 
     @property
     def begun(self) -> bool:
@@ -143,7 +149,7 @@ class Reply:
         self._begun = True
         self.on_begin()
         for event in self._events:
-            heard = event if self.listener is None else self.listener.heard(event)
+            heard = self._seen(event if self.listener is None else self.listener.heard(event))
             self._take(heard)
             yield heard
 
@@ -157,6 +163,21 @@ class Reply:
         for _ in self.events():
             pass
         return self._text
+
+    def go_on_from(self, beginning: str) -> None:
+        """It goes on from a text, as the model wrote it."""
+        self.written += beginning
+        self.beginning = beginning if self.undo is None else self.undo.push(beginning)
+
+    def _seen(self, event: Event) -> Event:
+        """The event as a person sees it."""
+        self.written += event.text
+        if self.undo is None:
+            return event
+        text = self.undo.push(event.text)
+        if isinstance(event, Finished):
+            text += self.undo.finish()
+        return replace(event, text=text)
 
     def _take(self, event: Event) -> None:
         self._text += event.text

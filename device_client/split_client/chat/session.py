@@ -13,10 +13,10 @@ from split_client.chat.brightness.dimmest import dimmest
 from split_client.chat.brightness.gathering import Gathering, gathering
 from split_client.chat.brightness.rows import request_of
 from split_client.chat.brightness.view import ChatBrightness
-from split_client.chat.calling import CallListener, CallMaker
+from split_client.chat.calling import CallMaker, text_before_calls
 from split_client.chat.context.fill import TokenCounter
 from split_client.chat.context.room import ChatContext
-from split_client.chat.context.travelling import placed, travelling
+from split_client.chat.context.travelling import placed
 from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
@@ -234,25 +234,27 @@ class ChatSession(ChatSettings):
         self.verified = None
         adapter = self._choice()
         calls, looking, said = self.calls, self._looking(prompt), self._said()
+        out, redaction = self.redaction.text, self.redaction
         reply = self._maker.reply(
             self._sequence,
             prompt.ids,
             self.params,
             self.max_tokens,
-            self._stop,
+            tuple(map(out, self._stop)),
             self._asked(),
             drafter=self._drafter(),
-            form=self._form,
+            form=redaction.form(self._form),
             calls=calls.constraint() if calls is not None and self._form is None else None,
-            question=said,
-            asked=self._attached.asked(said),
+            question=out(said),
+            asked=out(self._attached.asked(said)),
             begun=begun,
             states=self.alternatives,
         )
+        reply.undo, reply.undone = redaction.undo(self._form), redaction.value
         if calls is not None and self._form is None:
             reply.listener = calls.listener()
         if begun is not None:
-            reply.beginning = _beginning(begun.texts(self._tokenizer), reply.listener)
+            reply.go_on_from(text_before_calls(begun.texts(self._tokenizer), reply.listener))
         reply.adapter = self.adapter_used = adapter
         if looking is not None:
             reply.on_token = looking.heard
@@ -290,7 +292,7 @@ class ChatSession(ChatSettings):
         self._drafts.forget()
         if not texts:
             return replace(self._forget(self._sequence, ()), earlier=False)
-        return self._forget(self._sequence, self.messages)
+        return self._forget(self._sequence, self.redaction.given(self.messages))
 
     @property
     def _tokenizer(self) -> ModelTokenizer:
@@ -301,7 +303,8 @@ class ChatSession(ChatSettings):
             require_no_drafts("an expected text")
         if self._drafts.drafts == "off":
             return None
-        return self._drafts.drafter(self._maker.expected(self.expected))
+        expected = self.expected and self.redaction.text(self.expected)
+        return self._drafts.drafter(self._maker.expected(expected))
 
     def _choice(self) -> str | None:
         if self._chooser is None:
@@ -326,9 +329,10 @@ class ChatSession(ChatSettings):
         if not reply.token_ids and (begun is None or reply.finish_reason == "cancelled"):
             return
         made = [*(() if begun is None else begun.ids), *reply.token_ids]
+        self.redaction.note_reply(reply)
         if self.conversation.reply(prompt, reply.beginning + reply.text, made, reply.calls):
             ids, chat = (*prompt.ids, *made), self.messages
-            given = (*travelling(chat[:-1]), chat[-1])
+            given = self.conversation.given_with(chat)
             self._answers.add(Answered(given, ids, len(prompt.ids), chat, reply.log))
             if looking is not None:
                 self.conversation.brighten(looking.messages())
@@ -336,8 +340,3 @@ class ChatSession(ChatSettings):
             if self._checks is not None:
                 found = self._checks.after(self.verify, reply.stats, ids, len(prompt.ids))
                 self.verified = found
-
-
-def _beginning(tokens: list[tuple[int, str]], listener: CallListener | None) -> str:
-    """The text of a reply's first tokens that is no call."""
-    return "".join(text for _, text in tokens) if listener is None else listener.begun(tokens)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from split_client.chat.brightness.errors import BrightnessInvalid
 from split_client.chat.brightness.rows import Mode, mode_of
 from split_client.chat.calling import CallMaker
 from split_client.chat.conversation import Conversation
 from split_client.chat.drafting import ChatDrafts
+from split_client.chat.redacting.redaction import ChatRedaction
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
@@ -17,6 +19,8 @@ from split_client.generation.stops import stop_texts
 from split_client.grammar.form import Form, form_of
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_no_drafts
+from split_client.redaction.errors import RedactionInvalid
+from split_client.redaction.settings import RedactionSettings
 from split_client.tools.tool import Tool
 from split_wire.attention import AttentionRequest
 
@@ -57,6 +61,26 @@ class ChatSettings:
         self._brighten: Mode | None = None
 
     @property
+    def redaction(self) -> ChatRedaction:
+        """What goes out with surrogates in place of values; off unless it is switched on."""
+        return self.conversation.redaction
+
+    def redact(self, settings: RedactionSettings | bool | None = True) -> None:
+        """From the next message on the model is given surrogates (docs/redaction.md); False or
+        None: what there is. What was sent before has been sent.
+
+        Raises RedactionInvalid where brightness is gathered, which is of texts as they are.
+        """
+        if settings is True:
+            settings = self.redaction.settings or RedactionSettings()
+        if settings and self._brighten is not None:
+            raise RedactionInvalid("brightness is gathered; switch that off first")
+        self.redaction.switch(settings or None)
+        if settings:
+            # What other chats said is known to the server, but not from this one.
+            self._drafts.alone()
+
+    @property
     def brighten(self) -> Mode | None:
         """Which attention the brightness of the chat is gathered from while replies are made:
         "mean", "maximum", "weighted" or "last"; None: it stays as it is. Every token has a step of
@@ -66,6 +90,10 @@ class ChatSettings:
 
     @brighten.setter
     def brighten(self, mode: str | None) -> None:
+        if mode is not None and self.redaction.on:
+            raise BrightnessInvalid(
+                "cannot be gathered with redaction, where other texts travel; /redact off first"
+            )
         self._brighten = None if mode is None else mode_of(mode)
 
     @property
@@ -146,5 +174,5 @@ class ChatSettings:
         """
         wanted = form_of(form)
         if wanted is not None:
-            self._maker.ends.forms.constraint(wanted)
+            self._maker.ends.forms.constraint(self.redaction.form(wanted) or wanted)
         self._form = wanted

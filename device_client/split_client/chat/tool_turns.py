@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import Final
 
 from split_client.chat.reply import Reply
@@ -15,8 +16,19 @@ MOST_TURNS: Final = 8
 DECLINED: Final = failed("the user declined this call")
 STOPPED: Final = failed("the user stopped before this call was run")
 
-Allow = Callable[[ToolCall, Tool], bool]
-"""Whether a call, whose arguments fit its tool, may be run."""
+Allow = Callable[[ToolCall, Tool], "bool | Unasked"]
+"""Whether a call, whose arguments fit its tool, may be run; UNASKED: it may, and nobody was asked
+about this one.
+"""
+
+
+class Unasked(Enum):
+    """A call is run that nobody has looked at: with redaction it gets surrogates."""
+
+    RUN = "run"
+
+
+UNASKED: Final = Unasked.RUN
 
 
 class ToolTurns:
@@ -31,7 +43,7 @@ class ToolTurns:
         self,
         chat: ChatSession,
         most_turns: int = MOST_TURNS,
-        allow: Allow = lambda _call, _tool: True,
+        allow: Allow = lambda _call, _tool: UNASKED,
         told: Callable[[ToolCall, str], None] = lambda _call, _result: None,
     ) -> None:
         if most_turns < 1:
@@ -71,7 +83,15 @@ class ToolTurns:
             raise
 
     def _result(self, call: ToolCall, tools: dict[str, Tool]) -> str:
-        refused = refusal(call, tools)
+        # What a person looks at, and what a confirmed call gets, are the values themselves.
+        redaction = self._chat.redaction
+        meant = redaction.call(call)
+        refused = refusal(meant, tools)
         if refused is not None:
             return refused
-        return run_call(call, tools) if self._allow(call, tools[call.name]) else DECLINED
+        allowed = self._allow(meant, tools[call.name])
+        if allowed is UNASKED:
+            # Surrogates in its result are the chat's own.
+            given = {call.name: redaction.tool(tools[call.name])}
+            return redaction.undone(run_call(call, given))
+        return run_call(meant, tools) if allowed else DECLINED

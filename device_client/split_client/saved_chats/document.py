@@ -1,7 +1,8 @@
 """Saved chats: one JSON document, written whole or not at all.
 
 ``{"format": "gatelink.conversation", "version": 1, "model": name, "messages": [{"role",
-"content"}]}``, and ``"noise": true`` for one that was sent with noise. A reply may have
+"content"}]}``, ``"noise": true`` for one that was sent with noise, and ``"redaction"``, the map of
+one whose values went out as surrogates (split_client/redaction/document.py). A reply may have
 ``tool_calls``, and a message of the role ``tool`` has ``tool_call_id``, as in OpenAI's API. Unknown
 keys are ignored, another format or version is refused.
 """
@@ -16,6 +17,8 @@ from split_client.chat.message import Message
 from split_client.chat.reading import message_in
 from split_client.errors import ConversationFileInvalid
 from split_client.owner_file import reason, write_whole
+from split_client.redaction.document import RedactionDocument, document_in
+from split_client.redaction.errors import RedactionError
 from split_files import DocumentInvalid, is_version, parse_document, read_regular
 
 FORMAT = "gatelink.conversation"
@@ -30,12 +33,14 @@ MAX_MESSAGES = 20_000
 class SavedConversation:
     """``model`` is the name of the model that answered; another one may continue.
 
-    ``noised``: some of it was sent with noise, so its text is not to be told of in other ways.
+    ``noised``: some of it was sent with noise, so its text is not to be told of in other ways;
+    ``redaction``: its map, None where nothing of it ever went out as surrogates.
     """
 
     model: str
     messages: tuple[Message, ...]
     noised: bool = False
+    redaction: RedactionDocument | None = None
 
 
 def save_conversation(path: Path, saved: SavedConversation) -> None:
@@ -61,6 +66,7 @@ def document_of(saved: SavedConversation) -> bytes:
         "model": saved.model,
         **({"noise": True} if saved.noised else {}),
         "messages": [message.as_dict() for message in saved.messages],
+        **({} if saved.redaction is None else {"redaction": saved.redaction.as_dict()}),
     }
     text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     return text.encode("utf-8", "replace")
@@ -125,7 +131,16 @@ def _read(document: object, path: str) -> SavedConversation:
         raise ConversationFileInvalid(path, f"it has more than {MAX_MESSAGES} messages")
     read = tuple(_message(item, index, path) for index, item in enumerate(messages))
     noised = document.get("noise") is True
-    return SavedConversation(model if isinstance(model, str) else "", read, noised)
+    redaction = _redaction(document.get("redaction"), path)
+    return SavedConversation(model if isinstance(model, str) else "", read, noised, redaction)
+
+
+def _redaction(given: object, path: str) -> RedactionDocument | None:
+    """A map that cannot be believed is refused: without it values would go out as they are."""
+    try:
+        return None if given is None else document_in(given)
+    except RedactionError as error:
+        raise ConversationFileInvalid(path, str(error)) from error
 
 
 def _message(item: object, index: int, path: str) -> Message:

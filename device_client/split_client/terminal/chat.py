@@ -28,6 +28,7 @@ from split_client.terminal.input.history import HistoryFile
 from split_client.terminal.input.interrupt import stops_reply
 from split_client.terminal.input.reader import PromptReader, Reader, reader_for
 from split_client.terminal.input.unseen import keys_unseen
+from split_client.terminal.output.redaction import redaction_line
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import fewer_drafts_line, status_line
@@ -63,6 +64,8 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
         chat.context.set_budget(config.context_budget)
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
+            if chat.redaction.on:
+                screen.note(redaction_line(chat.redaction))
         reader = reader_for(screen, HistoryFile() if config.history else None)
         loop = ChatLoop(client, chat, reader, screen, folders)
         if isinstance(reader, PromptReader):
@@ -72,7 +75,7 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
         if tools:
             chat.tools = tools
             chat.tool_choice = request.tools.choice
-            asking = Confirmation(screen, runs)
+            asking = Confirmation(screen, runs, redacts=lambda: chat.redaction.on)
             chat.conversation.on_anew.append(asking.forget)
             loop.tools = ChatTools(chat, screen, asking, request.tools.choice)
         if saved is not None:

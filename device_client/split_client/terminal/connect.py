@@ -12,6 +12,7 @@ from split_client.config import ReplyConfig
 from split_client.generation.head.head import HeadKind
 from split_client.generation.speculation.wanted import DraftMemory
 from split_client.noise.words import CALIBRATING_LINE
+from split_client.terminal.input.redaction import redaction_from
 from split_client.terminal.input.token import with_token
 from split_client.terminal.noise import noise_from
 from split_client.terminal.output.progress import ProgressBar
@@ -63,6 +64,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         verify_share=config.verify_share,
         drafts=config.drafts,
         draft_memory=cast(DraftMemory, config.draft_memory),
+        redact=redaction_from(config) or False,
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),

@@ -19,7 +19,8 @@ class Observed:
 
     ``drafts``: whether steps carry guesses. ``attention``: how often it was asked for; ``adapter``:
     which one, and who sees it; ``noise``: what noised mode says of itself, empty where it is off;
-    ``kept``: what the server keeps after the chat, in words.
+    ``kept``: what the server keeps after the chat, in words; ``redaction``: what went out as
+    surrogates, None where it is off.
     """
 
     endpoint: Endpoint
@@ -32,6 +33,7 @@ class Observed:
     noise: tuple[str, ...]
     kept: tuple[str, ...] = ()
     drafts: bool = False
+    redaction: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,11 @@ def _learns(seen: Observed) -> Iterator[str]:
         "Split mode: assume that it can recover the prompt and the reply. Embedding rows are "
         "invertible by table look-up, and it could run the LM head itself."
     )
+    if seen.redaction is not None:
+        yield (
+            f"Redaction: it has the prompt with surrogates for {seen.redaction}. Values that were "
+            "not found, what is said about somebody, lengths and repetitions are in it as they are."
+        )
     if seen.drafts:
         yield (
             "Drafts: the sizes of steps tell how far guesses hold, and with that the kind of task, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
@@ -14,6 +14,12 @@ from split_client.chat.steering.prompt import Prompt
 from split_client.chat.steering.tokens import Kept, TokenLog
 
 
+class Redacts(Protocol):
+    """What the texts of a chat go out through."""
+
+    def text(self, text: str) -> str: ...
+
+
 class Chat(Protocol):
     """A chat that ends with a reply."""
 
@@ -21,6 +27,8 @@ class Chat(Protocol):
     def messages(self) -> tuple[Message, ...]: ...
     def before_reply(self) -> Prompt: ...
     def spelled(self, prompt: Prompt, content: str) -> list[int]: ...
+    @property
+    def redaction(self) -> Redacts: ...
 
 
 class Speller(Protocol):
@@ -47,7 +55,8 @@ def begun_reply(
         while kept and kept[-1].token in ends:
             kept.pop()
         # A stop text is no part of what a reply says, but of its tokens.
-        if kept and speller.decode([each.token for each in kept]) == last.content:
+        said = chat.redaction.text(last.content)
+        if kept and speller.decode([each.token for each in kept]) == said:
             return _prompt(prompt, answered), Begun(tuple(kept))
     ids = chat.spelled(prompt, last.content)
     if not ids:
@@ -78,21 +87,31 @@ def branched(
     if not 0 <= at < len(kept):
         raise BranchInvalid(f"the reply has the tokens 0 to {len(kept) - 1}, and no {at}")
     before = [*answered.ids[: answered.prompt_tokens + at]]
-    chosen = token if isinstance(token, int) else _spelled(answered.log, speller, at, token, before)
-    if isinstance(chosen, bool) or not 0 <= chosen < rows:
+    chosen = token
+    if isinstance(token, str):
+        out = chat.redaction.text
+        chosen = _spelled(answered.log, speller, at, token, before, out)
+    if not isinstance(chosen, int) or isinstance(chosen, bool) or not 0 <= chosen < rows:
         raise BranchInvalid(f"the model has the tokens 0 to {rows - 1}, and no {chosen}")
     begun = Begun((*kept[:at], Kept(chosen, kept[at].state)))
     return _prompt(chat.before_reply(), answered), begun
 
 
-def _spelled(log: TokenLog | None, speller: Speller, at: int, text: str, before: list[int]) -> int:
+def _spelled(
+    log: TokenLog | None,
+    speller: Speller,
+    at: int,
+    text: str,
+    before: list[int],
+    out: Callable[[str], str],
+) -> int:
     """The token that says ``text``: an alternative if there is one, else the only one of it."""
     likely = () if log is None else log.tokens()[at].alternatives
     for wanted in (text, text.strip()):
         for each in likely:
             if wanted and wanted in (each.text, each.text.strip()):
                 return each.token
-    ids = speller.encode_after(before, text) or []
+    ids = speller.encode_after(before, out(text)) or []
     if len(ids) != 1:
         raise BranchInvalid(
             f"{text[:40]!r} is {len(ids)} tokens there and not one; "

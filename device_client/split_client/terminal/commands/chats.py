@@ -22,6 +22,7 @@ from split_client.terminal.commands.forget import Forget
 from split_client.terminal.commands.turns import Turns
 from split_client.terminal.input.reader import PROMPT
 from split_client.terminal.output.fold import cut, room
+from split_client.terminal.output.redaction import redaction_line
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
@@ -97,8 +98,11 @@ class Chats:
             kept, saved = self.folder.load(text)
             source = f"of “{kept.name}”"
         self.chat.conversation.replace(saved.messages)
+        self.chat.redaction.load(saved.redaction)
         self.turns.kept, self.turns.noised = kept, saved.noised
         self.screen.note(f"loaded {counted(len(saved.messages), 'message')} {source}")
+        if saved.redaction is not None:
+            self.screen.note(redaction_line(self.chat.redaction))
         if saved.model and saved.model != self.client.manifest.name:
             self.screen.note(f"they were another model's: {one_line(saved.model)}")
         if self.chat.noise is not None and saved.messages:
@@ -186,7 +190,8 @@ class Chats:
 
     def _saved(self) -> SavedConversation:
         noised = self.turns.noised or self.chat.noise is not None
-        return SavedConversation(self.client.manifest.name, self.chat.messages, noised)
+        name, redaction = self.client.manifest.name, self.chat.redaction.document()
+        return SavedConversation(name, self.chat.messages, noised, redaction)
 
     def _show(self, found: Found) -> None:
         facts = f"{found.file.changed:%Y-%m-%d %H:%M} · {counted(found.messages, 'message')}"

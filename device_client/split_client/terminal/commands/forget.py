@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from split_client.api import ChatSession, Forgotten, Message, SplitClient
+from split_client.chat.redacting.redaction import ChatRedaction
 from split_client.errors import ClientError
 from split_client.saved_chats.document import SavedConversation
 from split_client.terminal.commands.command import Command, Next
@@ -58,7 +59,15 @@ class Forget:
         elif saved.model and saved.model != self.client.manifest.name:
             self._could_not(f"it was another model's, {one_line(saved.model)}")
         else:
-            self._asked(saved.messages, open_here=open_here)
+            self._asked(self._sent(saved), open_here=open_here)
+
+    def _sent(self, saved: SavedConversation) -> tuple[Message, ...]:
+        """Its messages as they went out: their names would tell of values that never did."""
+        if saved.redaction is None:
+            return saved.messages
+        redaction = ChatRedaction(self.chat.context.tokens)
+        redaction.load(saved.redaction)
+        return redaction.given(saved.messages)
 
     def _asked(self, messages: tuple[Message, ...], *, open_here: bool) -> None:
         said = [message.as_dict() for message in messages]

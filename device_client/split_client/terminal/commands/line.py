@@ -20,6 +20,7 @@ from split_client.terminal.commands.forget import Forget
 from split_client.terminal.commands.form import Forms
 from split_client.terminal.commands.help import show_help
 from split_client.terminal.commands.meter import Meter
+from split_client.terminal.commands.redact import Redact
 from split_client.terminal.commands.server import Server
 from split_client.terminal.commands.settings import Settings
 from split_client.terminal.commands.steering import Steering
@@ -71,6 +72,7 @@ class CommandLine:
             self.context.group(),
             Brightness(chat, screen).group(),
             self.visible.group(),
+            Redact(chat, screen).group(),
             self.chats.group(),
             self.server.group(),
             Group(

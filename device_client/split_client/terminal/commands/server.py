@@ -10,6 +10,7 @@ from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.forget import Forget
 from split_client.terminal.kept import NOT_KEPT, kept_lines
+from split_client.terminal.output.redaction import counted_kinds
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted, masks_line, traffic_line
@@ -82,7 +83,14 @@ class Server:
             noise=tuple(self.client.privacy_lines(self.chat)),
             kept=tuple(self._kept()),
             drafts=self.chat.drafts != "off",
+            redaction=self._redacted(),
         )
+
+    def _redacted(self) -> str | None:
+        redaction = self.chat.redaction
+        if not redaction.on:
+            return None
+        return counted_kinds(entry.kind for entry in redaction.entries) or "nothing so far"
 
     def _kept(self) -> list[str]:
         if self.client.server_cache == "off":

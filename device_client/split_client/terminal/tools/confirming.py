@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Protocol
 
 from split_client.api import Tool, ToolCall
+from split_client.chat.tool_turns import UNASKED, Unasked
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 
@@ -27,19 +29,27 @@ class Keys(Protocol):
 
 
 class Confirmation:
-    """``runs``: what runs a tool, in words, by its name.
+    """``runs``: what runs a tool, in words, by its name; ``redacts``: whether the chat is redacted,
+    where a call that nobody is asked about gets surrogates.
 
     What is allowed for the rest of a chat is kept here alone, for one tool and exactly its
     definition.
     """
 
-    def __init__(self, screen: Screen, runs: dict[str, str], keys: Keys | None = None) -> None:
+    def __init__(
+        self,
+        screen: Screen,
+        runs: dict[str, str],
+        keys: Keys | None = None,
+        redacts: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._screen = screen
         self._runs = runs
         self._keys = keys or TerminalKeys(screen)
+        self._redacts = redacts
         self._always: set[tuple[str, str, str]] = set()
 
-    def allow(self, call: ToolCall, tool: Tool) -> bool:
+    def allow(self, call: ToolCall, tool: Tool) -> bool | Unasked:
         """Whether the user wants ``call`` to be run."""
         screen, runs = self._screen, self._runs.get(tool.name, "")
         screen.note(f"the model calls {tool.name}, which runs {one_line(runs)}, with")
@@ -47,7 +57,9 @@ class Confirmation:
             screen.note(f"  {line}")
         allowed = (tool.name, tool.digest(), runs)
         if allowed in self._always:
-            return True
+            if self._redacts():
+                screen.note("nobody is asked about this one, so it gets surrogates for values")
+            return UNASKED
         key = self._answer()
         if key == "a":
             self._always.add(allowed)

@@ -42,6 +42,11 @@ def run_generate_with_tools(config: ReplyConfig, request: GenerateRequest, scree
     if request.raw:
         raise SettingInvalid("tools are written by the chat template; leave --raw out")
     require_one(request.form, asked)
+    if config.redact:
+        raise SettingInvalid(
+            "with --redact a call is confirmed in a chat; use split-client chat --redact --tools, "
+            "or leave --redact out"
+        )
     if asked.file is None:
         raise SettingInvalid("there are no tools; --tools FILE defines them")
     tools = load_tools(asked.file)

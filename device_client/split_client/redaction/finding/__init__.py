@@ -1,0 +1,1 @@
+"""Values in a folded text, a file for each kind."""

@@ -1,0 +1,1 @@
+"""What stands for a value: drawn from the chat's secret, and refused where it could be mistaken."""
