@@ -1,1 +1,1 @@
-import{a as r,b as s,j as p}from"./chunk-VHWT7BTZ.js";import"./chunk-5RFMQNIO.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-VIK3WJFA.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
+import{a as r,b as s,j as p}from"./chunk-PSI3NLYF.js";import"./chunk-2VTNPUQ7.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-N7RYDJ2R.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
