@@ -8,7 +8,7 @@ const SOURCE = join(dirname(fileURLToPath(import.meta.url)), 'src');
 // From the lowest; rooms of one layer do not know each other.
 const LAYERS = [
   ['common'],
-  ['protocol', 'weights', 'markdown', 'pwa', 'settings', 'presets'],
+  ['protocol', 'weights', 'markdown', 'pwa', 'settings', 'presets', 'redaction'],
   ['text', 'generation', 'grammar', 'ends', 'transport', 'chats', 'pairing'],
   ['adapters', 'session'],
   ['crypto', 'noise'],

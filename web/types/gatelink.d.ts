@@ -62,6 +62,17 @@ export interface FormChoice {
   text: string;
 }
 
+/**
+ * What becomes a surrogate before it leaves (docs/redaction.md): values of `groups`; `names` of one's own, one person each;
+ * `regions`: countries whose phone numbers and ids may be written without their code, two letters each.
+ */
+export interface RedactionChoice {
+  on: boolean;
+  groups: string[];
+  names: string[];
+  regions: string[];
+}
+
 export interface NoiseChoice {
   on: boolean;
   epsilon: number | null;

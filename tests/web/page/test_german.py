@@ -48,7 +48,7 @@ _SAME = {
     "Min p", "Normal", "Sampling", "Sigma", "System-Prompt", "Top k", "Top p", "WebSocket",
     "Attention", "Deutsch", "English", "Gatelink", "banking", "gatelink-embedded-2m", "websocket",
     "opfs", "Apache-2.0", "XXXX-XXXX", "python", "JSON", "PNG", "SVG",
-    "Questions about accounts and cards.",
+    "Questions about accounts and cards.", "IBAN", "Name",
 }  # fmt: skip
 
 
@@ -118,6 +118,27 @@ def _noised(chat: ChatPage, say: Words) -> Iterator[str]:
     yield "seen-noise"
 
 
+def _redacted(chat: ChatPage, say: Words) -> Iterator[str]:
+    """A chat that has redaction."""
+    page = chat.page
+    chat.press(say("Settings"))
+    page.get_by_label(say("Replace names, numbers and addresses in what this chat sends")).check()
+    expect(page.get_by_label(say("Names of your own"))).to_be_visible()
+    yield "redaction"
+    page.keyboard.press("Escape")
+    _write(chat, say)
+    page.get_by_role("textbox", name=say("Message")).fill("Anna Schmidt")
+    expect(page.get_by_role("group", name=say("What goes out")).locator("strong")).to_have_count(2)
+    yield "redaction-line"
+    page.get_by_role("group", name=say("What goes out")).get_by_role("button").tap()
+    expect(page.get_by_text(say("What it does not do"))).to_be_visible()
+    yield "redaction-sheet"
+    page.keyboard.press("Escape")
+    chat.press(say("What the server sees"))
+    expect(page.get_by_role("dialog").locator("strong").first).to_be_visible()
+    yield "redaction-seen"
+
+
 def _unfold(part: Locator) -> None:
     part.evaluate("part => part.querySelectorAll('details').forEach((each) => (each.open = true))")
 
@@ -143,6 +164,7 @@ def _english(text: str) -> str:
     [
         ("ready", _views),
         ("ready", _noised),
+        ("ready", _redacted),
         ("needs_download", _setting_up),
         ("needs_token", _setting_up),
     ],

@@ -35,7 +35,7 @@ export function placed(chat, place) {
  * Other circumstances of the next replies.
  * @param {Chat} chat
  * @param {{system?: string, adapter?: string|null, attention?: boolean, noise?: NoiseChoice|null,
- *   form?: FormChoice|null, context?: import('./types').ContextChoice|null, params?: Record<string, Plain>,
+ *   redaction?: import('./types').Redaction|null, form?: FormChoice|null, context?: import('./types').ContextChoice|null, params?: Record<string, Plain>,
  *   model?: string}} about
  * @param {number} [now] @returns {Chat}
  */

@@ -7,6 +7,7 @@ import { ChatTooLarge, ConversationFileInvalid } from './errors.js';
 import { newId } from './ids.js';
 import { foreignChats, isForeign } from './imports/foreign.js';
 import { isRecord } from './plain.js';
+import { importedRedaction, redactionDocument } from './redaction/document.js';
 import { MAX_CHAT_BYTES, sizeOf } from './size.js';
 import { MAX_CHATS } from './store.js';
 import { isWellFormed } from './text.js';
@@ -102,7 +103,9 @@ function unlessUnknown(error) {
 /** @param {Chat} chat */
 function documentOf(chat) {
   const { model } = chat;
-  return { format: FORMAT, version: VERSION, model, messages: kept(chat), tree: treeOf(chat) };
+  const messages = kept(chat).map(({ sent: _, ...message }) => message);
+  const redaction = redactionDocument(chat);
+  return { format: FORMAT, version: VERSION, model, messages, ...(redaction && { redaction }), tree: treeOf(chat) };
 }
 
 /** @param {string} text @returns {unknown} */
@@ -132,9 +135,11 @@ function chatIn(document, now, id) {
   requireVersion(document);
   const spoken = messagesIn(document.messages);
   const model = typeof document.model === 'string' ? tidyTitle(document.model) : '';
-  const chat = Object.hasOwn(document, 'tree')
+  const redaction = importedRedaction(document.redaction);
+  const read = Object.hasOwn(document, 'tree')
     ? treeIn(document.tree, { id, model, now }, spoken)
     : line(spoken, { id, model, now });
+  const chat = { ...read, ...(redaction && { redaction }) };
   if (sizeOf(chat) > MAX_CHAT_BYTES) throw new ChatTooLarge(`a chat has at most ${MAX_CHAT_BYTES >> 20} MB`);
   return chat;
 }

@@ -1,6 +1,8 @@
 /** What a page that went away could not save any more, put back into its chat. */
 import { formIn } from '../settings/form.js';
 import { noiseIn } from '../settings/noise_check.js';
+import { withEntries } from './redaction/learnt.js';
+import { redactionIn } from './redaction/kept.js';
 import { choiceIn } from './context/choice.js';
 import { rangesIn } from './context/ranges.js';
 import { SYSTEM } from './context/shown.js';
@@ -32,7 +34,14 @@ export function recovered(stored, { about, known }) {
   if (!roots.length || (!grown.changed && !newer)) return null;
   const leaf = grown.placeOf(about.leaf);
   const { revision } = base;
-  return { ...(newer ? about : base), nodes, roots, leaf: leaf === undefined ? base.leaf : leaf, revision };
+  const chosen = newer ? about : base;
+  const redaction = redactionOf(chosen, newer ? base : about);
+  return { ...chosen, ...(redaction && { redaction }), nodes, roots, leaf: leaf === undefined ? base.leaf : leaf, revision };
+}
+
+/** One chat's redaction, with what the other state of it had learnt. @param {Chat} chosen @param {Chat} other */
+function redactionOf({ redaction }, { redaction: also }) {
+  return redaction && also?.secret === redaction.secret ? withEntries(redaction, also.entries) : redaction;
 }
 
 /** A tree that messages are added to; the one it came from stays as it is. */
@@ -142,7 +151,10 @@ export function readUnsaved(kept) {
   // Without its noise what is said next would be sent plain.
   const noise = noiseIn(about.noise);
   if (!noise && about.noise) return null;
-  const chosen = { params, noise, form: formIn(about.form), context: choiceIn(about.context) };
+  // Nor without its redaction.
+  const redaction = redactionIn(about.redaction);
+  if (!redaction && about.redaction) return null;
+  const chosen = { params, noise, redaction, form: formIn(about.form), context: choiceIn(about.context) };
   return { about: /** @type {Chat} */ ({ ...newChat({ id: about.id }), ...about, ...chosen }), known: kept.known };
 }
 
@@ -156,6 +168,7 @@ function isNode(id, node) {
     (node.role === 'user' || node.role === 'assistant') &&
     typeof node.content === 'string' &&
     node.content === wellFormed(node.content) &&
+    (node.sent === undefined || (typeof node.sent === 'string' && node.sent === wellFormed(node.sent))) &&
     rangesIn(node.dropped, node.content) !== null &&
     (node.above === undefined || (isRecord(node.above) && Object.keys(node.above).every((key) => key === SYSTEM || ID.test(key))))
   );

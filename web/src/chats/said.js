@@ -1,7 +1,8 @@
 import { kept, turns } from './tree.js';
 
 /** @typedef {import('./types').Chat} Chat */
-/** @typedef {import('../../types/gatelink').Message} Message */
+/** @typedef {import('./types').ChatNode} ChatNode */
+/** @typedef {import('./context/spoken.js').Said} Said */
 
 // What is older has gone on in later replies, or goes by itself.
 const MOST_REPLIES = 32;
@@ -9,13 +10,19 @@ const MOST_REPLIES = 32;
 /**
  * What the model was given and said, for each of the chat's last replies in all its branches, the newest first; where
  * something is dropped by now, also as it was before.
- * @param {Chat} chat @returns {Message[][]} each ends with a reply
+ * @param {Chat} chat @returns {Said[][]} each ends with a reply
  */
 export function said(chat) {
+  return saidWith(chat).map(({ messages }) => messages);
+}
+
+/** The same with the replies that they end with. @param {Chat} chat @returns {{reply: ChatNode, messages: Said[]}[]} */
+export function saidWith(chat) {
   const replies = Object.keys(chat.nodes).filter((id) => isReply(chat.nodes[id]));
   return replies.slice(-MOST_REPLIES).reverse().flatMap((leaf) => {
     const branch = { ...chat, leaf };
-    return kept(branch).some(({ dropped }) => dropped) ? [turns(branch), turns(allOf(branch))] : [turns(branch)];
+    const all = kept(branch).some(({ dropped }) => dropped) ? [turns(branch), turns(allOf(branch))] : [turns(branch)];
+    return all.map((messages) => ({ reply: chat.nodes[leaf], messages }));
   });
 }
 

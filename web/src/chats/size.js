@@ -13,7 +13,7 @@ const measured = new WeakMap();
 
 /** About the bytes of its document. @param {Chat} chat */
 export function sizeOf(chat) {
-  let bytes = jsonBytes(chat.system) + jsonBytes(JSON.stringify([chat.params, chat.systemDropped]));
+  let bytes = jsonBytes(chat.system) + jsonBytes(JSON.stringify([chat.params, chat.systemDropped, chat.redaction]));
   for (const id in chat.nodes) bytes += sizeOfNode(chat.nodes[id]);
   return bytes;
 }
@@ -22,7 +22,8 @@ export function sizeOf(chat) {
 function sizeOfNode(node) {
   let bytes = measured.get(node);
   if (bytes === undefined) {
-    bytes = jsonBytes(node.content) + jsonBytes(JSON.stringify([node.stats, node.dropped, node.above])) + AROUND_A_NODE;
+    const about = JSON.stringify([node.stats, node.dropped, node.above]);
+    bytes = jsonBytes(node.content) + jsonBytes(node.sent ?? '') + jsonBytes(about) + AROUND_A_NODE;
     bytes += node.brightness?.length ?? 0;
     measured.set(node, bytes);
   }

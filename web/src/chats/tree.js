@@ -19,6 +19,10 @@ import { titleOf } from './titles.js';
 /** @typedef {import('./types').Kept} Kept */
 /** A message without its place. @typedef {Omit<ChatNode, 'id' | 'parent' | 'children'>} Unplaced */
 /** @typedef {import('./types').Plain} Plain */
+/**
+ * Of a reply: why it ended, how it was made, and what the model wrote where that is not its content.
+ * @typedef {{reason?: string, stats?: Record<string, Plain>, sent?: string}} About
+ */
 /** @typedef {import('../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../types/gatelink').Message} Message */
 
@@ -29,17 +33,18 @@ export const AMENDED = 'edited';
 
 /**
  * An empty chat. Times are milliseconds since 1970.
- * @param {{system?: string|null, adapter?: string|null, noise?: NoiseChoice|null, now?: number, id?: string,
- *   params?: Record<string, Plain>, model?: string}} [about]
+ * @param {{system?: string|null, adapter?: string|null, noise?: NoiseChoice|null,
+ *   redaction?: import('./types').Redaction|null, now?: number, id?: string, params?: Record<string, Plain>, model?: string}} [about]
  * @returns {Chat}
  */
-export function newChat({ system, adapter, noise, now = Date.now(), id = newId(), params = {}, model = '' } = {}) {
+export function newChat({ system, adapter, noise, redaction, now = Date.now(), id = newId(), params = {}, model = '' } = {}) {
   return {
     id,
     title: '',
     system: wellFormed(system ?? ''),
     adapter: adapter ?? null,
     noise: noise ?? null,
+    ...(redaction && { redaction }),
     params,
     created: now,
     updated: now,
@@ -70,7 +75,7 @@ export function kept(chat) {
   return system ? [keptOf({ role: 'system', content: system, ...own }), ...spoken] : spoken;
 }
 
-/** What the model is given, without what was dropped. @param {Chat} chat @returns {Message[]} */
+/** What the model is given, without what was dropped. @param {Chat} chat @returns {import('./context/spoken.js').Said[]} */
 export function turns(chat) {
   return spoken(kept(chat));
 }
@@ -89,15 +94,15 @@ export function say(chat, content, now = Date.now()) {
  * Adds the model's answer to the leaf, which must be the user's. A save while it still streams is
  * this with reason 'interrupted' and the text so far, always from the chat before the reply.
  * @param {Chat} chat @param {string} content
- * @param {{reason?: string, stats?: Record<string, Plain>}} [about]
+ * @param {About} [about]
  * @param {number} [now]
  * @returns {Chat} throws ChatStepInvalid, ChatTooLarge
  */
-export function reply(chat, content, { reason, stats } = {}, now = Date.now()) {
+export function reply(chat, content, about = {}, now = Date.now()) {
   if (chat.leaf === null || nodeOf(chat, chat.leaf).role !== 'user') {
     throw new ChatStepInvalid('a reply answers a message of the user');
   }
-  return grown(chat, { parent: chat.leaf, role: 'assistant', content, reason, stats }, now);
+  return grown(chat, { parent: chat.leaf, role: 'assistant', content, ...about }, now);
 }
 
 /**
@@ -116,14 +121,14 @@ export function editMessage(chat, nodeId, content, now = Date.now()) {
  * A reply with more of it, in its place; where something follows it, that stays with the reply as it was, and the
  * longer one stands beside it. A save while it still grows is this, always from the chat before it went on.
  * @param {Chat} chat @param {string} nodeId @param {string} content
- * @param {{reason?: string, stats?: Record<string, Plain>}} [about]
+ * @param {About} [about]
  * @param {number} [now]
  * @returns {Chat} throws ChatStepInvalid, ChatTooLarge
  */
-export function continued(chat, nodeId, content, { reason, stats } = {}, now = Date.now()) {
+export function continued(chat, nodeId, content, about = {}, now = Date.now()) {
   const { role, parent, children } = nodeOf(chat, nodeId);
   if (role !== 'assistant') throw new ChatStepInvalid('only a reply goes on');
-  const longer = { ...saidAnew(shownNode(chat, nodeId), content), ...aboutOf(reason, stats) };
+  const longer = { ...saidAnew(shownNode(chat, nodeId), content), ...told(about) };
   if (children.length) return attached(turnedBack(chat, parent), parent, [{ ...longer, created: now }], now);
   const { id, created, above } = chat.nodes[nodeId];
   const node = { id, parent, children, created, ...(above && { above }), ...longer };
@@ -218,8 +223,9 @@ export function selectSibling(chat, nodeId, offset) {
 }
 
 /** @param {Kept} message @returns {Kept} with what is there of it alone */
-function keptOf({ role, content, dropped, pinned, brightness }) {
-  return { role, content, ...(dropped?.length && { dropped }), ...(pinned && { pinned }), ...(brightness && { brightness }) };
+function keptOf({ role, content, sent, dropped, pinned, brightness }) {
+  const whole = { role, content, ...(sent !== undefined && { sent }) };
+  return { ...whole, ...(dropped?.length && { dropped }), ...(pinned && { pinned }), ...(brightness && { brightness }) };
 }
 
 /** The chat with the name that a message gives it. @param {Chat} chat @param {string|null} parent @param {string} content */
@@ -238,20 +244,23 @@ function newestBelow(chat, id) {
 
 /**
  * @param {Chat} chat
- * @param {{parent: string|null, role: 'user'|'assistant', content: string, reason?: string,
- *   stats?: Record<string, Plain>}} added
+ * @param {{parent: string|null, role: 'user'|'assistant', content: string} & About} added
  * @param {number} now
  * @returns {Chat}
  */
-function grown(chat, { parent, role, content, reason, stats }, now) {
+function grown(chat, { parent, role, content, ...about }, now) {
   /** @type {Unplaced} */
-  const node = { role, content: wellFormed(content), created: now, ...aboutOf(reason, stats) };
+  const node = { role, content: wellFormed(content), created: now, ...told(about) };
   return attached(chat, parent, [node], now);
 }
 
-/** @param {string | undefined} reason @param {Record<string, Plain> | undefined} stats */
-function aboutOf(reason, stats) {
-  return { ...(reason !== undefined && { reason }), ...(stats !== undefined && { stats }) };
+/** What is there of it alone. @param {About} about @returns {About} */
+function told({ reason, stats, sent }) {
+  return {
+    ...(reason !== undefined && { reason }),
+    ...(stats !== undefined && { stats }),
+    ...(sent !== undefined && { sent: wellFormed(sent) }),
+  };
 }
 
 /** A message in other words, with what is known of the beginning that both have. @param {ChatNode} node @param {string} text */

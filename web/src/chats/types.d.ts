@@ -1,5 +1,5 @@
 // Types of a chat and its parts.
-import type { FormChoice, Message, NoiseChoice } from '../../types/gatelink';
+import type { FormChoice, Message, NoiseChoice, RedactionChoice } from '../../types/gatelink';
 
 /** What may stand in a chat's `params` and a reply's `stats`: JSON of bounded size. */
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain };
@@ -9,12 +9,31 @@ export type Range = [start: number, stop: number];
 
 /**
  * What of a message's text does not travel, in order and apart, whether no policy drops any of it, and how much replies
- * looked at it (docs/brightness.md).
+ * looked at it (docs/brightness.md). `sent`: as of a ChatNode.
  */
 export interface Kept extends Message {
+  sent?: string;
   dropped?: Range[];
   pinned?: boolean;
   brightness?: string;
+}
+
+/** A value that does not leave the device, and what stands for it there (web/src/redaction/entries.js). */
+export interface Entry {
+  kind: string;
+  key: string;
+  value: string;
+  surrogate: string;
+  rule: string;
+}
+
+/** How the values of a chat become surrogates. */
+export interface Redaction extends RedactionChoice {
+  /** 32 bytes in hex. */
+  secret: string;
+  entries: Entry[];
+  /** Messages, of all branches, that were there before it was switched on, and may have gone out as they are. */
+  before: number;
 }
 
 /** What happens when the context is full; `budget` in tokens, null: all that the model has. */
@@ -28,6 +47,8 @@ export interface ChatNode {
   parent: string | null;
   role: 'user' | 'assistant';
   content: string;
+  /** What the model wrote, of which redaction has made the content; missing: the content. */
+  sent?: string;
   /** Ids of its versions of what follows, the oldest first. */
   children: string[];
   /** Milliseconds since 1970. */
@@ -58,6 +79,8 @@ export interface Chat {
   attention?: boolean;
   /** How its rows are noised; null or missing: they are sent as they are. The key is kept elsewhere. */
   noise?: NoiseChoice | null;
+  /** Whether values in it become surrogates before they leave; null or missing: never yet. */
+  redaction?: Redaction | null;
   /** What its replies have to be; null or missing: they are free. */
   form?: FormChoice | null;
   /** What happens when its context is full; null or missing: it is asked. */

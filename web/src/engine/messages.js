@@ -79,9 +79,10 @@
  */
 
 /**
- * A reply that is gone on from: `answer` is its name, null where it has none; `text` what the chat has of it. With
+ * A reply that is gone on from: `answer` is its name, null where it has none; `text` what the chat has of it, `sent` what
+ * the model wrote of it where redaction has made that text. With
  * `token` it goes on from its token `at`, in whose place `token` stands; else from its end.
- * @typedef {{answer: string | null, text: string, at?: number, token?: number}} Begun
+ * @typedef {{answer: string | null, text: string, sent?: string, at?: number, token?: number}} Begun
  */
 
 /** A token, the text of it as it follows what is before, and its log-probability in nats. @typedef {[number, string, number]} Alternative */
@@ -103,15 +104,16 @@
 /**
  * `token` -1: no token of its own, the text that was still held back. `rows` were sent to get it, `drafted` of them as
  * a guess at what follows; `forced`: the reply's form left no choice; `begun`: no token either, `text` is what is there
- * of the reply that goes on.
+ * of the reply that goes on; `sent`: what the model wrote where `text` is what redaction has made of it.
  * @typedef {{token: number, text: string, probability: number, rows: number, drafted: number, forced: boolean,
- *   timing: Timing, index: number, begun?: boolean}} Token
+ *   timing: Timing, index: number, begun?: boolean, sent?: string}} Token
  */
 
 /**
  * @typedef {object} Finished
  * @property {'eos' | 'stop' | 'length' | 'context' | 'cancelled'} reason
  * @property {string} text the whole reply
+ * @property {string} [sent] as the model wrote it, where the text is what a chat's redaction made of it
  * @property {number} tokens that are new
  * @property {number} promptTokens what is begun of a reply that goes on is among them
  * @property {number} promptSent tokens of the prompt that travelled; the others were cached

@@ -1,6 +1,7 @@
 /** Checks of each setting; the ranges of sampling fields are those of split_client.generation. */
 
 import { isNoise } from './noise_check.js';
+import { isRedaction } from './redaction_check.js';
 
 /** @typedef {import('./types').Settings} Settings */
 /** @typedef {(value: unknown) => boolean} Check */
@@ -65,6 +66,7 @@ export const CHECKS = {
   system: text(LONGEST_SYSTEM),
   adapter: orNull(text(LONGEST_NAME, 1)),
   noise: orNull(isNoise),
+  redaction: orNull(isRedaction),
   transport: oneOf('auto', 'websocket', 'http'),
   enter: oneOf('auto', 'sends', 'breaks'),
   server_cache: oneOf('exact', 'int8', 'off'),
@@ -92,6 +94,7 @@ export const DEFAULTS = Object.freeze({
   system: '',
   adapter: null,
   noise: null,
+  redaction: null,
   transport: 'auto',
   enter: 'auto',
   server_cache: 'exact',

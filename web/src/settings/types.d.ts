@@ -1,4 +1,4 @@
-import type { NoiseChoice } from '../../types/gatelink';
+import type { NoiseChoice, RedactionChoice } from '../../types/gatelink';
 
 export interface Settings {
   theme: 'auto' | 'light' | 'dark';
@@ -22,6 +22,8 @@ export interface Settings {
   adapter: string | null;
   /** Noise of new chats; null: none was ever chosen. */
   noise: NoiseChoice | null;
+  /** What new chats begin to redact; null: nothing. */
+  redaction: RedactionChoice | null;
   transport: 'auto' | 'websocket' | 'http';
   /** What Enter does in the message field; auto: it sends, and from a touch keyboard begins a new line. */
   enter: 'auto' | 'sends' | 'breaks';

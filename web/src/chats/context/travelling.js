@@ -54,7 +54,8 @@ export function isGone(message) {
 /** @param {Placed} placed */
 function sent({ index, message }) {
   if (!hasDropped(message)) return { index, message };
-  return { index, message: { ...whole(message), content: isGone(message) ? MARK : leftOf(message) } };
+  const { sent: _, ...rest } = whole(message);
+  return { index, message: { ...rest, content: isGone(message) ? MARK : leftOf(message) } };
 }
 
 /** @param {Kept} message */

@@ -48,6 +48,7 @@ const LATER = {
   seen: () => import('./seen_sheet.jsx'),
   context: () => import('./room/sheet.jsx'),
   likely: () => import('./steering/sheet.jsx'),
+  redaction: () => import('./redaction/panel.jsx').then(({ RedactionSheet }) => ({ default: RedactionSheet })),
 };
 
 /** @param {{app: AppState, wide: import('@preact/signals').ReadonlySignal<boolean>}} props */

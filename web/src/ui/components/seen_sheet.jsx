@@ -79,7 +79,8 @@ function Learns() {
 }
 
 function SplitMode() {
-  const drafts = useApp().settings.value.drafts === 'auto';
+  const app = useApp();
+  const drafts = app.settings.value.drafts === 'auto';
   return (
     <>
       <p>
@@ -94,6 +95,13 @@ function SplitMode() {
           {t(
           'Drafts are on: guesses that turn out wrong reach it as rows like others, and how many rows a step has tells it what kind of task this is.',
         )}
+        </p>
+      )}
+      {app.library.chat.value.redaction?.on && (
+        <p>
+          {t(
+            'Redaction is on in this chat: the prompt that it can recover is the one that was sent, with surrogates in place of the values that were found.',
+          )}
         </p>
       )}
       <p>{t('Noise: off in this chat.')}</p>

@@ -3,6 +3,7 @@ import { withSettings } from '../../chats/about.js';
 import { editMessage, nodeOf, regenerateFrom, say, selectSibling, undo } from '../../chats/tree.js';
 import { withFiles } from '../../chats/attachments.js';
 import { turnedBack } from '../../chats/context/changes.js';
+import { begunRedaction } from '../../chats/redaction/begun.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
 import { sentence } from '../words/explain.js';
@@ -11,6 +12,7 @@ import { Attention, replyAtLeaf } from './attention.js';
 import { Connection } from './connection.js';
 import { Drafts, keyOf } from './chats/drafts.js';
 import { Exchange } from './chats/exchange.js';
+import { Gate } from './redaction/gate.js';
 import { Elsewhere } from './tabs/elsewhere.js';
 import { Library } from './chats/library.js';
 import { Removal } from './chats/removal.js';
@@ -33,7 +35,7 @@ import { t } from '../words/languages/words.js';
 /** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {import('./replies.js').Wishes} Wishes */
-/** @typedef {'chats' | 'settings' | 'seen' | 'attention' | 'context' | 'likely' | 'heads'} SheetName */
+/** @typedef {'chats' | 'settings' | 'seen' | 'attention' | 'context' | 'likely' | 'heads' | 'redaction'} SheetName */
 /** @typedef {import('../../pwa/install.js').InstallState} InstallState */
 /** @typedef {{state: InstallState, ask: () => void}} Install */
 /**
@@ -66,10 +68,11 @@ export class App {
     const transport = () => this.settings.value.transport;
     this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, salt: cacheSalt, transport, now: clock?.now });
     const defaults = () => {
-      const { system, adapter, noise } = this.settings.value;
-      return { system, adapter, noise };
+      const { system, adapter, noise, redaction } = this.settings.value;
+      return { system, adapter, noise, redaction: begunRedaction(redaction) };
     };
     this.library = new Library({ open: openChats, toasts: this.toasts, defaults, memory, showing });
+    this.gate = new Gate(() => this.connection.engine, this.library);
     this.attached = new AttachedFiles(() => this.library.chat.value);
     /** When the saved chats are there. @type {Promise<void>} */
     this.opened = Promise.resolve();
@@ -77,6 +80,7 @@ export class App {
     this.replies = new Replies({
       connection: this.connection,
       library: this.library,
+      gate: this.gate,
       wishes: () => this._wishes(),
       announcer: new Announcer((text) => (this.spoken.value = text)),
       writers,
@@ -85,6 +89,7 @@ export class App {
     this._removal = new Removal({
       library: this.library,
       connection: this.connection,
+      gate: this.gate,
       replies: this.replies,
       draft: this.draft,
       attached: this.attached,
@@ -118,11 +123,11 @@ export class App {
     this.busyHere = readiness.busyHere;
     this.fixed = readiness.fixed;
     this.takenBack = new TakenBack(this, (error) => this._tell(error));
-    const { library, connection, toasts } = this;
-    this.room = new Room({ library, connection, toasts, fixed: () => this.fixed.value });
+    const { library, connection, gate, toasts } = this;
+    this.room = new Room({ library, gate, toasts, fixed: () => this.fixed.value });
     this.replies.room = this.room;
     /** How full the context of the shown chat is. */
-    this.meter = new Meter({ library, connection, draft: () => this.written, busy: () => this.busyHere.value });
+    this.meter = new Meter({ library, connection, gate, draft: () => this.written, busy: () => this.busyHere.value });
   }
 
   /** Opens the saved chats and the connection. */
@@ -325,7 +330,8 @@ export class App {
     this.queue.ended(chat, whole);
     this._notices.ended();
     this.attention.end(replyAtLeaf(this.library.get(chat)));
-    this.attention.gather(this.replies.given, this.connection.engine, this.library).catch((error) => this._tell(error));
+    const { given } = this.replies;
+    if (given) this.attention.gather(given, this.gate.of(given), this.library).catch((error) => this._tell(error));
   }
 
   /** Tells why something cannot be done. @param {() => void} step @returns {boolean} whether it was */

@@ -88,14 +88,6 @@ export class Connection {
     void this._engine?.expect(chat.id, cache).catch(() => {});
   }
 
-  /**
-   * Has the server delete what it keeps of a chat.
-   * @param {string} id @param {import('../../../types/gatelink').Message[][]} said
-   */
-  forgetChat(id, said) {
-    return this.engine.forgetChat(id, said);
-  }
-
   /** Ends a chat and deletes the key of its noise. @param {string} id */
   forgetNoise(id) {
     return this.engine.forgetNoise(id);

@@ -21,12 +21,13 @@ const FINAL = new Set([
 /** All that a reply to the same messages depends on. @param {Chat} chat that ends with what is answered
  * @param {Wishes} wishes @returns {string} */
 export function circumstances(chat, { params, maxTokens, stop }) {
-  const { model, system, adapter, noise, form } = chat;
+  const { model, system, adapter, noise, form, redaction } = chat;
   const sampling = Object.entries(params).map(([name, value]) => [name, String(JSON.stringify(plain(value)))]);
   const asked = [model, system, adapter, noise ?? null, sampling, maxTokens, stop];
   const dropped = kept(chat).map((message) => message.dropped ?? null);
   const less = dropped.some(Boolean) ? [{ dropped, budget: chat.context?.budget ?? null }] : [];
-  return JSON.stringify([...asked, ...(form ? [form] : []), ...less]);
+  const { on, groups, names, regions } = redaction ?? { on: false };
+  return JSON.stringify([...asked, ...(form ? [form] : []), ...(on ? [{ groups, names, regions }] : []), ...less]);
 }
 
 /** Circumstances in a few letters (FNV-1a, 32 bits), as a reply keeps them. @param {string} text */

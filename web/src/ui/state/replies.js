@@ -48,12 +48,13 @@ const SNAPSHOT_MS = 3000;
 export class Replies {
   /**
    * @param {{connection: import('./connection.js').Connection, library: import('./chats/library.js').Library,
-   *   wishes: () => Wishes, announcer: import('../words/announce.js').Announcer,
+   *   gate: import('./redaction/gate.js').Gate, wishes: () => Wishes, announcer: import('../words/announce.js').Announcer,
    *   writers?: import('./tabs/writers.js').Writers,
    *   clock?: {frame?: (run: () => void) => unknown, now?: () => number}}} needs
    */
-  constructor({ connection, library, wishes, announcer, writers = ALONE, clock = {} }) {
+  constructor({ connection, library, gate, wishes, announcer, writers = ALONE, clock = {} }) {
     this._connection = connection;
+    this._gate = gate;
     this._library = library;
     this._wishes = wishes;
     this._announcer = announcer;
@@ -136,7 +137,9 @@ export class Replies {
 
   /** @param {import('../../engine/messages.js').ReplyRequest} request @param {Writing} writing */
   _made(request, writing) {
-    const made = this._connection.engine.reply(request, { onToken: (token) => this._told(writing, token) });
+    const { given } = this;
+    const engine = this._gate.of(/** @type {Chat} */ (given));
+    const made = engine.reply(request, { onToken: (token) => this._told(writing, token) });
     const over = writing.from && writing.from.node;
     this.running.value = { chat: request.chat, stop: made.stop, stopping: false, over };
     return made.done;
@@ -168,20 +171,20 @@ export class Replies {
   }
 
   /** @param {Writing} writing @param {import('../../engine/messages.js').Token} token */
-  _told(writing, { text, begun }) {
-    if (!begun) return writing.add(text);
+  _told(writing, { text, begun, sent }) {
+    if (!begun) return writing.add(text, sent);
     this._announcer.begin(text.length);
-    return writing.begin(text);
+    return writing.begin(text, sent);
   }
 
   /** @param {Chat} chat @param {From | null} from */
   _begin(chat, from) {
     this.failure.value = null;
     this._announcer.begin(from?.inPlace ? from.begun.text.length : 0);
-    const save = (/** @type {string} */ text) => {
+    const save = (/** @type {string} */ text, /** @type {string | undefined} */ sent) => {
       // A chat that was deleted meanwhile is not written anew.
       const now = this._library.get(chat.id);
-      if (now) this._library.snapshot(placed(now, from, text, { reason: 'interrupted' }));
+      if (now) this._library.snapshot(placed(now, from, text, { reason: 'interrupted', sent }));
     };
     const shown = (/** @type {Live} */ live) => {
       this.live.value = live;
@@ -189,14 +192,15 @@ export class Replies {
     };
     this._writing = new Writing(chat.id, { ...this._clock, now: this._now }, shown, save);
     this._writing.from = from;
-    if (from?.inPlace) this._writing.begin(from.begun.text);
+    if (from?.inPlace) this._writing.begin(from.begun.text, from.begun.sent);
     return this._writing;
   }
 
   /** @param {Writing} writing @param {Finished} done */
   _finish(writing, done) {
     this.last.value = done;
-    const { reason, text, ...figures } = done;
+    const { reason, text, sent, ...figures } = done;
+    writing.sent = sent;
     // Asked for anew, one that went on from a token would be another.
     const made = writing.from ? {} : { made: mark(writing.asked) };
     const stats = { ...figures, ...made, ...(writing.form && { form: writing.form }) };
@@ -225,7 +229,7 @@ export class Replies {
     writing.end();
     this._writing = null;
     const chat = this._library.get(writing.chat);
-    if (chat) this._place(chat, writing, text, { reason, stats });
+    if (chat) this._place(chat, writing, text, { reason, stats, sent: writing.sent });
     const stopped = reason === 'cancelled' || this.running.value?.stopping === true;
     this.running.value = null;
     this.live.value = null;
@@ -234,7 +238,10 @@ export class Replies {
     this._announcer.finish(text, closing);
   }
 
-  /** @param {Chat} chat @param {Writing} writing @param {string} text @param {{reason: string, stats: Record<string, any>}} about */
+  /**
+   * @param {Chat} chat @param {Writing} writing @param {string} text
+   * @param {{reason: string, stats: Record<string, any>, sent?: string}} about
+   */
   _place(chat, { from, fresh, answer }, text, about) {
     const failed = 'message' in about.stats;
     if (from && !fresh && (failed || about.reason === 'cancelled')) {
@@ -251,7 +258,8 @@ export class Replies {
 
 /**
  * The chat with a reply in its place.
- * @param {Chat} chat @param {From | null} from @param {string} text @param {{reason: string, stats?: Record<string, any>}} about
+ * @param {Chat} chat @param {From | null} from @param {string} text
+ * @param {{reason: string, stats?: Record<string, any>, sent?: string}} about
  */
 function placed(chat, from, text, about) {
   if (from === null) return reply(chat, text, about);
@@ -265,11 +273,13 @@ class Writing {
    * @param {string} chat
    * @param {{frame?: (run: () => void) => unknown, now: () => number}} clock
    * @param {(live: Live) => void} show
-   * @param {(text: string) => void} save
+   * @param {(text: string, sent?: string) => void} save
    */
   constructor(chat, clock, show, save) {
     this.chat = chat;
     this.text = '';
+    /** What the model wrote, where the text is another one. @type {string | undefined} */
+    this.sent = undefined;
     /** How the reply was asked for. */
     this.asked = '';
     /** The kind of its form. @type {string | null} */
@@ -289,17 +299,19 @@ class Writing {
     this._shown();
   }
 
-  /** What is there before its first token. @param {string} text */
-  begin(text) {
+  /** What is there before its first token. @param {string} text @param {string} [sent] */
+  begin(text, sent) {
     this.text = text;
+    this.sent = sent;
     this._shown();
   }
 
-  /** @param {string} text */
-  add(text) {
+  /** @param {string} text @param {string} [sent] */
+  add(text, sent) {
     const now = this._now();
     this.fresh = true;
     this.text += text;
+    if (sent !== undefined) this.sent = (this.sent ?? '') + sent;
     this._pace.token(now);
     this._frames.ask();
     if (now - this._saved >= SNAPSHOT_MS) this.save();
@@ -308,7 +320,7 @@ class Writing {
   save() {
     if (!this.text || (this.from && !this.fresh)) return;
     this._saved = this._now();
-    this._save(this.text);
+    this._save(this.text, this.sent);
   }
 
   end() {

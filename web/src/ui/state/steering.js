@@ -100,8 +100,8 @@ export class Steering {
   /** @param {Chat} chat @param {string} node @param {{at?: number, token?: number}} where @param {boolean} inPlace */
   _goOn(chat, node, where, inPlace) {
     if (this._app.hindrance.value !== null) return;
-    const { content: text, stats } = nodeOf(chat, node);
-    const begun = { answer: this.answerOf(node), text, ...where };
+    const { content: text, sent, stats } = nodeOf(chat, node);
+    const begun = { answer: this.answerOf(node), text, ...(sent !== undefined && { sent }), ...where };
     const asked = turnedBack(chat, node);
     const seeded = inPlace ? (/** @type {Wishes} */ wishes) => withSeed(wishes, stats?.seed) : undefined;
     void this._app.replies.answer(asked, seeded, { node, begun, inPlace, leaf: chat.leaf });

@@ -56,11 +56,19 @@ const HOSTS = ['https://adapters.example.org:8097', 'http://127.0.0.1:8097'];
 
 const WORDY = { ...SERVER.adapters[0], name: 'chemistry', description: `Names like ${'methylpropyl'.repeat(9)}.` };
 
+/** What was said last, in words, code, addresses and tags. @param {{content: string}[]} messages */
+function echo(messages) {
+  const said = messages.at(-1)?.content ?? '';
+  const address = encodeURI(said.split('\n')[0]);
+  return `You said: ${said}\n\n\`${said.split('\n')[0]}\` [more of ${said.split('\n')[0]}](https://example.org/?q=${address}) `
+    + `https://example.org/${address} <a href="https://example.org/?${said.split('\n')[0]}">`;
+}
+
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, full,
- * hosts, no_attention, no_tokens, too_long, too_old, wordy.
+ * hosts, no_attention, no_tokens, too_long, too_old, wordy, echo (it says again what it is told, also as addresses).
  */
 export class FakeEngine {
   constructor(kind = new URLSearchParams(location.search).get('engine') ?? 'ready') {
@@ -70,6 +78,8 @@ export class FakeEngine {
       cachedTokens: 0, dtype: 'f16' };
     this._done = 0;
     this._paused = false;
+    /** The replies that were asked for, as it was told of them. @type {any[]} */
+    this.asked = [];
     /** @type {FakeReplyAttention | null} */
     this._attention = null;
     this._answers = new FakeAnswers();
@@ -136,7 +146,9 @@ export class FakeEngine {
   reply(request, { onToken }) {
     let stopped = false;
     const times = this.kind === 'long' ? 12 : 1;
-    const pieces = Array(times).fill(REPLY).join('\n\n').match(/\s*\S+/g) ?? [];
+    const text = this.kind === 'echo' ? echo(request.messages) : Array(times).fill(REPLY).join('\n\n');
+    const pieces = text.match(/\s*\S+/g) ?? [];
+    this.asked.push(structuredClone(request));
     const { before, rest } = this._answers.begin(request, pieces);
     const done = this._speak(rest, onToken, () => stopped, request, before);
     return { done, stop: () => (stopped = true) };

@@ -52,6 +52,7 @@ function Parts({ reply, growing }) {
     spoken.value = inWords(reply);
   };
   const { first, end, dropped } = rangeOf(reply);
+  const redacted = useApp().library.chat.value.redaction?.on;
   if (end <= first) {
     return <p>{growing ? t('Waiting for the first token…') : t('This reply came without attention.')}</p>;
   }
@@ -68,6 +69,7 @@ function Parts({ reply, growing }) {
         )}
         {dropped &&
           ` ${t('Of the first {tokens} it is not kept any more: 16 MB are.', { tokens: counted(first, 'token') })}`}
+        {redacted && ` ${t('What it had is shown: surrogates stand in place of your values.')}`}
       </p>
       <p class="unseen" aria-live="polite">
         {spoken}

@@ -6,8 +6,11 @@ import { AttachButton, AttachedFiles } from './attached.jsx';
 import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { IconButton } from '../controls/icon.jsx';
+import { Lazy } from '../lazy.jsx';
 import { Queued } from './queued.jsx';
 import { StatusLine } from './status_line.jsx';
+
+const goingOut = () => import('../redaction/panel.jsx').then(({ GoingOut }) => ({ default: GoingOut }));
 
 /** Where a message is written; it grows with it. */
 export function Composer() {
@@ -34,6 +37,7 @@ export function Composer() {
     <div class="foot-in">
       <Queued />
       <AttachedFiles />
+      {app.library.chat.value.redaction?.on && <Lazy load={goingOut} onMissing={() => app.missing()} />}
       <div class="composer">
         <AttachButton />
         <textarea

@@ -3,6 +3,7 @@ import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { TabList, TabPanel } from '../controls/tabs.jsx';
 import { NoiseSection } from '../noise/section.jsx';
+import { RedactionSection } from '../redaction/section.jsx';
 import { Sheet } from '../sheet.jsx';
 import { ChatsSection } from './chats_section.jsx';
 import { ModelSection } from './model_section.jsx';
@@ -48,6 +49,7 @@ function Panel({ tab }) {
       return (
         <>
           <ThisChat />
+          <RedactionSection />
           <NoiseSection />
         </>
       );

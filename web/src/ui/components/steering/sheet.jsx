@@ -106,6 +106,8 @@ function Notes({ reply }) {
         )}
       {app.library.chat.value.noise?.on &&
         ` ${t('With noise they are those of the noised rows; a chosen token is one more row, and counts as one.')}`}
+      {app.library.chat.value.redaction?.on &&
+        ` ${t('What it had is shown: surrogates stand in place of your values.')}`}
     </p>
   );
 }

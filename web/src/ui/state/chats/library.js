@@ -7,7 +7,6 @@ import { Disk } from './disk.js';
 import { Search } from './search.js';
 import { t, tn } from '../../words/languages/words.js';
 
-/** @typedef {import('../../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../../chats/types').Chat} Chat */
 /** @typedef {import('../../../chats/types').ChatSummary} ChatSummary */
 /** @typedef {import('../../../chats/store.js').ChatStore} ChatStore */
@@ -18,7 +17,7 @@ const LAST_OPEN = 'gatelink.chat';
 export class Library {
   /**
    * @param {{open: () => Promise<ChatStore>, toasts: import('../toasts.js').Toasts,
-   *   defaults: () => {system: string, adapter: string | null, noise?: NoiseChoice | null},
+   *   defaults: () => Parameters<typeof newChat>[0],
    *   memory?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null, showing?: () => Promise<void>}} needs
    *   `defaults` of a new chat; `memory` keeps which chat was open, and what was not saved when the page went;
    *   `showing` loads what replies are shown with

@@ -15,14 +15,16 @@ export class Removal {
    * @param {object} parts of the page
    * @param {import('./library.js').Library} parts.library
    * @param {import('../connection.js').Connection} parts.connection
+   * @param {import('../redaction/gate.js').Gate} parts.gate
    * @param {import('../replies.js').Replies} parts.replies
    * @param {import('./drafts.js').Drafts} parts.draft
    * @param {import('../attached.js').AttachedFiles} parts.attached
    * @param {import('../toasts.js').Toasts} parts.toasts
    * @param {(error: unknown) => void} parts.tell
    */
-  constructor({ library, connection, replies, draft, attached, toasts, tell }) {
+  constructor({ library, connection, gate, replies, draft, attached, toasts, tell }) {
     this._library = library;
+    this._gate = gate;
     this._connection = connection;
     this._replies = replies;
     this._draft = draft;
@@ -58,6 +60,6 @@ export class Removal {
     // What was never answered was kept nowhere.
     if (!replies.length) return { positions: 0, left: 0, earlier: true };
     // Of a chat with noise no plain row may be named: that would tell of its text.
-    return this._connection.forgetChat(chat.id, chat.noise ? [] : replies);
+    return this._gate.of(chat).forgetChat(chat.id, chat.noise ? [] : replies);
   }
 }

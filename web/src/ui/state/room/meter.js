@@ -20,12 +20,13 @@ const TIMERS = {
 export class Meter {
   /**
    * @param {{library: import('../chats/library.js').Library, connection: import('../connection.js').Connection,
-   *   draft: () => string, busy: () => boolean,
+   *   gate: import('../redaction/gate.js').Gate, draft: () => string, busy: () => boolean,
    *   timers?: {set: (run: () => void, ms: number) => unknown, clear: (timer: any) => void}}} needs
    *   draft: the message that is being written, with its files; busy: whether a reply of the shown chat is being made, which no count of the whole chat holds up
    */
-  constructor({ library, connection, draft, busy, timers = TIMERS }) {
+  constructor({ library, connection, gate, draft, busy, timers = TIMERS }) {
     this._library = library;
+    this._gate = gate;
     this._connection = connection;
     this._draft = draft;
     this._busy = busy;
@@ -86,7 +87,7 @@ export class Meter {
     const known = this._busy() || same;
     const text = this._draft().slice(0, MOST_COUNTED);
     try {
-      const { fill, text: typed } = await this._connection.engine.count(chat.id, known ? null : kept(chat), text);
+      const { fill, text: typed } = await this._gate.of(chat).count(chat.id, known ? null : kept(chat), text);
       this.typed.value = typed;
       if (fill) this.counted.value = { chat, server, fill };
     } catch {

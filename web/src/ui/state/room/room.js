@@ -19,13 +19,13 @@ export const FULL = new Set(['context_full', 'prompt_too_long']);
 /** What of a chat travels, and what happens where its context is full. */
 export class Room {
   /**
-   * @param {{library: import('../chats/library.js').Library, connection: import('../connection.js').Connection,
+   * @param {{library: import('../chats/library.js').Library, gate: import('../redaction/gate.js').Gate,
    *   toasts: import('../toasts.js').Toasts, fixed: () => boolean}} needs
    *   fixed: whether the shown chat cannot be changed now
    */
-  constructor({ library, connection, toasts, fixed }) {
+  constructor({ library, gate, toasts, fixed }) {
     this._library = library;
-    this._connection = connection;
+    this._gate = gate;
     this._toasts = toasts;
     this._fixed = fixed;
     /** Chats that are answered in what room there is. @type {Set<string>} */
@@ -41,7 +41,7 @@ export class Room {
    * @returns {Promise<Proposal>} */
   propose(chat, now = false) {
     const { policy, budget } = chat.context ?? ASK;
-    return this._connection.engine.propose(chat.id, kept(chat), { budget, policy: now ? 'oldest' : policy, now });
+    return this._gate.of(chat).propose(chat.id, kept(chat), { budget, policy: now ? 'oldest' : policy, now });
   }
 
   /**

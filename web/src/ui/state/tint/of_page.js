@@ -4,6 +4,7 @@ import { Tint } from './tint.js';
 export function tintOf(app) {
   return new Tint({
     engine: () => app.connection.engine,
+    of: (chat) => app.gate.of(chat),
     hasTemplate: () => app.connection.phase.value.server?.manifest.hasTemplate ?? true,
     kept: () => app.attention.kept.value?.node ?? null,
     cache: () => app.settings.value.server_cache,

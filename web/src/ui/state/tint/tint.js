@@ -16,7 +16,8 @@ import { placesIn, sharesIn } from './places.js';
  */
 /**
  * @typedef {object} Needs
- * @property {() => Pick<Engine, 'chatTokens' | 'looked' | 'farBack' | 'headsCost' | 'heads'>} engine
+ * @property {() => Pick<Engine, 'looked' | 'farBack' | 'headsCost'>} engine
+ * @property {(chat: import('../../../chats/types').Chat) => Pick<Engine, 'chatTokens' | 'heads'>} of the engine of one chat
  * @property {() => boolean} hasTemplate
  * @property {() => string | null} kept the node of the reply whose rows are kept
  * @property {() => 'exact' | 'int8' | 'off'} cache what the server may keep
@@ -51,7 +52,7 @@ export class Tint {
     this.forget();
     try {
       const shown = TintedChat.shown(chat, this._needs.hasTemplate());
-      const tokens = shown.messages.length ? await this._needs.engine().chatTokens(shown) : null;
+      const tokens = shown.messages.length ? await this._needs.of(chat).chatTokens(shown) : null;
       if (asked !== this._asked) return;
       const tinted = tokens && new TintedChat(chat, tokens);
       const far = tinted && (await this._farBack(tinted));
@@ -107,7 +108,7 @@ export class Tint {
     const shown = TintedChat.shown(chat.chat, this._needs.hasTemplate());
     this.fetching.value = true;
     await this._trying(async () => {
-      const heads = await this._needs.engine().heads({ ...shown, position: start, noised, cache: this._needs.cache() });
+      const heads = await this._needs.of(chat.chat).heads({ ...shown, position: start, noised, cache: this._needs.cache() });
       if (this.chat.value !== chat || this.looked.value?.piece !== looked.piece) return;
       this.heads.value = { ...heads, piece: looked.piece };
       if (!looked.shares) this.showAlone(null);

@@ -4,6 +4,7 @@ import connection from './de/connection.js';
 import context from './de/context.js';
 import fields from './de/fields.js';
 import privacy from './de/privacy.js';
+import redaction from './de/redaction.js';
 import replies from './de/replies.js';
 
 /** @type {import('./words.js').Dictionary} */
@@ -14,6 +15,7 @@ export default {
   ...context,
   ...fields,
   ...privacy,
+  ...redaction,
   ...replies,
   // Everywhere.
   Cancel: 'Abbrechen',

@@ -128,7 +128,7 @@ test('the meter counts one state at a time, a text alone while a reply is made, 
   const due = [];
   let busy = false;
   const meter = new Meter({
-    library: app.library, connection: app.connection, draft: () => 'typed', busy: () => busy,
+    library: app.library, connection: app.connection, gate: app.gate, draft: () => 'typed', busy: () => busy,
     timers: { set: (run) => due.push(run), clear: () => due.splice(0) },
   });
   const fire = async () => (due.splice(0).forEach((run) => run()), settled());

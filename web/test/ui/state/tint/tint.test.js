@@ -18,7 +18,7 @@ function tintOf(engine = {}, kept = 'm4') {
     chatTokens: async () => TOKENS, looked: async () => ROW, farBack: async () => null,
     headsCost: async () => ({ up: 1, down: 2 }), ...engine,
   };
-  return new Tint({ engine: () => whole, hasTemplate: () => true, cache: () => 'exact', kept: () => kept });
+  return new Tint({ engine: () => whole, of: () => whole, hasTemplate: () => true, cache: () => 'exact', kept: () => kept });
 }
 
 test('a token of the latest reply tells at once what it looked at, with what its heads would cost', async () => {

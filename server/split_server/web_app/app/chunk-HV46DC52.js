@@ -1,0 +1,1 @@
+function u(e,n){let s=new Set(e.entries.map(r)),t=n.filter(i=>!s.has(r(i)));return t.length?{...e,entries:[...e.entries,...t]}:e}function r({kind:e,key:n}){return`${e==="family"?"given":e} ${n}`}export{u as a};

@@ -1,1 +1,0 @@
-import{a as n}from"./chunk-O2Y4IQT7.js";import"./chunk-JBMQ3S7V.js";function o(e){return new n({engine:()=>e.connection.engine,hasTemplate:()=>e.connection.phase.value.server?.manifest.hasTemplate??!0,kept:()=>e.attention.kept.value?.node??null,cache:()=>e.settings.value.server_cache})}export{o as tintOf};
