@@ -81,7 +81,7 @@ def test_a_card_ends_where_its_date_begins() -> None:
     assert keys("card", f"{CARD[:4]} {CARD[4:8]} {CARD[8:12]} {CARD[12:]} 12/27 123") == [CARD]
 
 
-@pytest.mark.parametrize("between", [" ", "\n", "-", " / "])
+@pytest.mark.parametrize("between", [" ", "\n", ", ", " / "])
 def test_numbers_that_follow_one_another_are_all_found(between: str) -> None:
     numbers = (
         "+49 170 1234567",
