@@ -38,6 +38,13 @@ export class Folded {
     return this._lower;
   }
 
+  /** The same with some characters out of sight: what is in none of these ranges stays. @param {readonly {start: number, end: number}[]} ranges */
+  without(ranges) {
+    const letters = this.text.split('');
+    for (const { start, end } of ranges) letters.fill(BEYOND, start, end);
+    return new Folded(letters.join(''), this._starts, this._ends);
+  }
+
   /** The range of the text that folded characters stand for. @param {number} from @param {number} to exclusive, behind `from` */
   range(from, to) {
     return { from: this._starts?.[from] ?? from, to: this._ends?.[to - 1] ?? to };

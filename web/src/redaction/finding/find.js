@@ -11,6 +11,7 @@ import { streets } from './streets.js';
 /** @typedef {import('../kinds.js').Found} Found */
 /** @typedef {import('./looked.js').Looked} Looked */
 
+const MOST_ROUNDS = 4;
 /** @type {readonly (readonly [string, (looked: Looked) => Iterable<Found>])[]} */
 const FINDERS = [
   ['email', emails], ['iban', ibans], ['card', cards], ['id', ids], ['phone', phones], ['date', dates], ['street', streets],
@@ -34,7 +35,16 @@ export function find(looked, kinds, known, names) {
     }
   };
   take(known);
-  for (const [kind, finder] of FINDERS) if (kinds.has(kind)) take(finder(looked));
+  const look = (/** @type {Looked} */ at) => {
+    for (const [kind, finder] of FINDERS) if (kinds.has(kind)) take(finder(at));
+  };
+  look(looked);
+  // What overlaps with an earlier one is none, and the search has gone on behind it: a number that stands there is found
+  // once the earlier one is out of sight.
+  for (let round = 0, size = 0; round < MOST_ROUNDS && taken.length > size; round++) {
+    size = taken.length;
+    look(looked.without(taken));
+  }
   take(foundNames(looked, names, !kinds.has('given')));
   return taken.sort((a, b) => a.start - b.start);
 }

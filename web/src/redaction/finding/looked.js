@@ -6,11 +6,14 @@ import { Squeezed } from '../squeezed.js';
 
 /** A text that is looked at: folded, squeezed, and for whom. */
 export class Looked {
-  /** @param {string} source @param {readonly string[]} [regions] whose numbers may be written without their country's code */
-  constructor(source, regions = []) {
+  /**
+   * @param {string} source @param {readonly string[]} [regions] whose numbers may be written without their country's code
+   * @param {import('../folding.js').Folded} [own] it folded
+   */
+  constructor(source, regions = [], own = folded(source)) {
     this.source = source;
     this.regions = regions;
-    this.folded = folded(source);
+    this.folded = own;
     /** @type {Squeezed | null} */
     this._squeezed = null;
   }
@@ -27,6 +30,11 @@ export class Looked {
   get squeezed() {
     this._squeezed ??= new Squeezed(this.text);
     return this._squeezed;
+  }
+
+  /** The same with what was found out of sight. @param {readonly Found[]} found */
+  without(found) {
+    return new Looked(this.source, this.regions, this.folded.without(found));
   }
 
   /** Whether a date with slashes begins with its month. */
