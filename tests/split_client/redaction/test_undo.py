@@ -93,6 +93,13 @@ def test_no_value_gets_into_a_link_or_into_html(hostile: str, surrogate: str) ->
     assert undone(f"text {reply}\n\nmore").startswith(f"text {reply}")
 
 
+@pytest.mark.parametrize("behind", [".evil.example", "..evil.example", "-x.evil.example", "x"])
+def test_a_mailbox_whose_domain_goes_on_is_somebody_elses(behind: str) -> None:
+    reply = f"write to {MAIL}{behind} today"
+    assert undone(reply) == reply
+    assert undone(*reply) == reply
+
+
 def test_text_around_links_is_undone() -> None:
     reply = (
         f"[{GIVEN}](http://x.example/a) and <b>{FAMILY}</b>, 1 < 2 {GIVEN}, see x.example. {GIVEN}"

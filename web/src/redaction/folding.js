@@ -38,10 +38,10 @@ export class Folded {
     return this._lower;
   }
 
-  /** The same with some characters out of sight: what is in none of these ranges stays. @param {readonly {start: number, end: number}[]} ranges */
+  /** The same with a # for each character in one of these ranges. @param {readonly {start: number, end: number}[]} ranges */
   without(ranges) {
     const letters = this.text.split('');
-    for (const { start, end } of ranges) letters.fill(BEYOND, start, end);
+    for (const { start, end } of ranges) letters.fill('#', start, end);
     return new Folded(letters.join(''), this._starts, this._ends);
   }
 

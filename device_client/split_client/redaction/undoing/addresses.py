@@ -15,6 +15,12 @@ _SPACE: Final = re.compile("[ \t\n\r]")
 _MAILBOX: Final = re.compile("[A-Za-z0-9._%+\\-]@")
 _DOMAIN: Final = re.compile("[A-Za-z0-9\\-]\\.[A-Za-z]{2,24}[/?#:]")
 _GOES_ON: Final = re.compile("[^/?#]*\\.[A-Za-z]{2,24}[/?#]")
+_LONGER_DOMAIN: Final = re.compile("\\.+[A-Za-z0-9]|[A-Za-z0-9\\-]")
+
+
+def goes_on(behind: str) -> bool:
+    """Whether the domain of a mailbox is longer than its surrogate: one of somebody else."""
+    return _LONGER_DOMAIN.match(behind) is not None
 
 
 def in_address(before: str, behind: str) -> bool:

@@ -12,6 +12,7 @@ from split_client.redaction.spelling import respelled
 from split_client.redaction.spotting import Spot, Spotter
 from split_client.redaction.undoing.addresses import (
     MOST_BEHIND,
+    goes_on,
     in_address,
     is_settled,
     run_at_end,
@@ -71,7 +72,8 @@ class Undo:
             start, stop = looked.folded.span(spot.start, spot.end)
             if start >= end:
                 break
-            if start >= at and self._is_visible(looked.folded.source, start, stop):
+            kind = spot.known.entry.kind
+            if start >= at and self._is_visible(looked.folded.source, start, stop, kind):
                 parts += (looked.folded.source[at:start], self._value(spot, looked))
                 at = stop
         parts.append(looked.folded.source[at:end])
@@ -105,14 +107,15 @@ class Undo:
     def _is_new(self, looked: Looked, spot: Spot) -> bool:
         return looked.folded.starts[spot.start] >= len(self._left)
 
-    def _is_visible(self, source: str, start: int, stop: int) -> bool:
+    def _is_visible(self, source: str, start: int, stop: int, kind: str) -> bool:
         left = len(self._left)
         if any(self._flags[start - left : stop - left]):
             return False
         before = run_at_end(source[left:start])
         if len(before) == start - left:
             before = self._run + before
-        return not in_address(before, source[stop : stop + MOST_BEHIND + 1])
+        behind = source[stop : stop + MOST_BEHIND + 1]
+        return not (in_address(before, behind) or (kind == "email" and goes_on(behind)))
 
     def _value(self, spot: Spot, looked: Looked) -> str:
         entry = spot.known.entry

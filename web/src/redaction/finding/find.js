@@ -7,11 +7,11 @@ import { ids } from './ids.js';
 import { foundNames } from './names.js';
 import { phones } from './phones.js';
 import { streets } from './streets.js';
+import { NUMBERS } from '../kinds.js';
 
 /** @typedef {import('../kinds.js').Found} Found */
 /** @typedef {import('./looked.js').Looked} Looked */
 
-const MOST_ROUNDS = 4;
 /** @type {readonly (readonly [string, (looked: Looked) => Iterable<Found>])[]} */
 const FINDERS = [
   ['email', emails], ['iban', ibans], ['card', cards], ['id', ids], ['phone', phones], ['date', dates], ['street', streets],
@@ -35,15 +35,9 @@ export function find(looked, kinds, known, names) {
     }
   };
   take(known);
-  const look = (/** @type {Looked} */ at) => {
-    for (const [kind, finder] of FINDERS) if (kinds.has(kind)) take(finder(at));
-  };
-  look(looked);
-  // What overlaps with an earlier one is none, and the search has gone on behind it: a number that stands there is found
-  // once the earlier one is out of sight.
-  for (let round = 0, size = 0; round < MOST_ROUNDS && taken.length > size; round++) {
-    size = taken.length;
-    look(looked.without(taken));
+  for (const [kind, finder] of FINDERS) {
+    // A number is none of another one, and does not go on in it.
+    if (kinds.has(kind)) take(finder(NUMBERS.has(kind) ? looked.without(taken) : looked));
   }
   take(foundNames(looked, names, !kinds.has('given')));
   return taken.sort((a, b) => a.start - b.start);

@@ -34,7 +34,7 @@ export class Looked {
 
   /** The same with what was found out of sight. @param {readonly Found[]} found */
   without(found) {
-    return new Looked(this.source, this.regions, this.folded.without(found));
+    return found.length ? new Looked(this.source, this.regions, this.folded.without(found)) : this;
   }
 
   /** Whether a date with slashes begins with its month. */
