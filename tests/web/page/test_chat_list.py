@@ -96,3 +96,16 @@ def test_words_are_found_in_a_long_chat_far_from_what_is_seen(phone: ChatPage) -
     page.keyboard.press("Escape")
     expect(page.get_by_role("search")).to_have_count(0)
     assert page.evaluate("CSS.highlights.has('found')") is False
+
+
+def test_with_twice_the_text_what_is_found_has_room_on_a_phone(phone: ChatPage) -> None:
+    page = phone.page
+    imported(phone, document(20))
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    phone.press("Find in this chat")
+    # Chromium looks again at how high a container is in letters when its size changes.
+    page.set_viewport_size({"width": 360, "height": 700})
+    expect(page.locator(".foot")).to_be_hidden()
+    assert page.locator("#messages").evaluate("list => list.clientHeight") > 300
+    phone.press("End the search")
+    expect(page.get_by_role("textbox", name="Message")).to_be_focused()

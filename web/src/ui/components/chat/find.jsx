@@ -27,7 +27,8 @@ export default function Find() {
   };
   const close = () => {
     app.finding.value = false;
-    document.getElementById('composer')?.focus({ preventScroll: true });
+    // Where there is little room the message field comes back with the next frame.
+    requestAnimationFrame(() => document.getElementById('composer')?.focus({ preventScroll: true }));
   };
   useLayoutEffect(() => {
     field.current?.focus();
