@@ -70,7 +70,7 @@ _BUILT = """(address) => new Promise((resolve, reject) => {
   worker.postMessage({ id: 0, type: 'open', share });
 })"""
 
-_ON_GPU = {"id": 0, "result": {"kernel": "webgpu", "gpuLost": False}}
+_ON_GPU = {"id": 0, "result": {"kernel": "webgpu", "gpuLost": False, "scarce": False}}
 # A name that is no secure context.
 _PLAIN = "plain.test"
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.web.browsing import DESKTOP, PHONE
 from tests.web.chat_page import ChatPage
 from tests.web.fake_page import at, opened
-from tests.web.page.test_page import _AXE, _SMALL, _WIDER, RULES
+from tests.web.page.states import AXE, RULES, SMALL, WIDER
 
 SWITCH = "Replace names, numbers and addresses in what this chat sends"
 NAME, PHONE_NUMBER, IBAN = "Anna Schmidt", "+49 30 90123456", "DE89 3704 0044 0532 0130 00"
@@ -263,6 +263,6 @@ def test_its_parts_are_fit_for_a_phone_a_finger_and_a_reader(
 def _fit(chat: ChatPage, name: str) -> None:
     page = chat.page
     chat.picture(name)
-    assert page.evaluate(_AXE, RULES) == []
-    assert page.evaluate(_SMALL) == []
-    assert page.evaluate(_WIDER) == 0
+    assert page.evaluate(AXE, RULES) == []
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate(WIDER) == 0

@@ -1,4 +1,5 @@
 // The chats' rooms on a page of their own, for tests that drive them: window.chats.
+import * as about from '../../../src/chats/about.js';
 import { ChatStore } from '../../../src/chats/store.js';
 import * as tree from '../../../src/chats/tree.js';
 
@@ -27,4 +28,4 @@ async function codeOf(work) {
   }
 }
 
-Object.assign(globalThis, { chats: { ChatStore, stream, codeOf, ...tree } });
+Object.assign(globalThis, { chats: { ChatStore, stream, codeOf, ...about, ...tree } });
