@@ -11,7 +11,7 @@ import { AllRowsKept, LastRowsKept } from './kept_rows.js';
  */
 
 const KEPT_BYTES = 2 ** 26;
-// A file of a profile gives a row in 0.002 ms. In a private window each call asks another process: 0.2 ms.
+// A file of a profile gives a row at once. In a private window each call asks another process, which takes far longer.
 const FAR_MILLISECONDS = 0.02;
 // The clocks of some browsers tick once a millisecond.
 const CALLS = 64;
