@@ -8,11 +8,17 @@ from pathlib import Path
 
 _LARGEST_EPSILON = 1e4
 _MOST_MINUTES = 1e5
+_LARGEST_PART = 1e3
+_MOST_TEXTS = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    """The values of the command's own flags."""
+    """The values of the command's own flags.
+
+    ``parts``: of the clipping norm, noise of the only modes there are then; ``single``: one sending
+    of each message alone; ``beam``: texts that are followed by models, None: as many as usual.
+    """
 
     prompts: Path | None = None
     json: Path | None = None
@@ -22,6 +28,9 @@ class AuditRequest:
     minutes: float | None = None
     epsilons: tuple[float, ...] = (1.0,)
     language: str | None = None
+    parts: tuple[float, ...] = ()
+    single: bool = False
+    beam: int | None = None
 
     @classmethod
     def of(cls, options: Namespace) -> AuditRequest:
@@ -35,6 +44,9 @@ class AuditRequest:
             options.minutes,
             tuple(options.epsilon or (1.0,)),
             options.language,
+            tuple(options.part or ()),
+            options.single,
+            options.beam,
         )
 
 
@@ -50,6 +62,26 @@ def add_audit_arguments(parser: ArgumentParser) -> None:
         action="append",
         metavar="EPS",
         help="noise for this epsilon of one token, may be repeated (default: 1)",
+    )
+    parser.add_argument(
+        "--part",
+        type=_part,
+        action="append",
+        metavar="X",
+        help="noise of X times the clipping norm, may be repeated: these modes alone",
+    )
+    parser.add_argument(
+        "--single",
+        action="store_true",
+        help="one sending of each message alone: all the time goes into attacks on it, none into "
+        "further sendings, edits, use and the game",
+    )
+    parser.add_argument(
+        "--beam",
+        type=_beam,
+        metavar="N",
+        help="texts that models follow at a time: more find more and take longer (default: 32, 12 "
+        "with --quick)",
     )
     parser.add_argument(
         "--language",
@@ -71,15 +103,35 @@ def add_audit_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def _minutes(text: str) -> float:
+def _part(text: str) -> float:
     """Raises ArgumentTypeError, whose text is what argparse shows."""
+    return _number(text, _LARGEST_PART, "0.1 or 0.3")
+
+
+def _beam(text: str) -> int:
+    """Raises ArgumentTypeError, whose text is what argparse shows."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not 0 < value <= _MOST_TEXTS:
+        raise ArgumentTypeError(f"{text!r} is no whole number from 1 to {_MOST_TEXTS}; try 32")
+    return value
+
+
+def _number(text: str, most: float, example: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 0.0 < value <= _MOST_MINUTES:
-        raise ArgumentTypeError(f"{text!r} is no number above 0 and up to {_MOST_MINUTES:g}; try 5")
+    if not 0.0 < value <= most:
+        raise ArgumentTypeError(f"{text!r} is no number above 0 and up to {most:g}; try {example}")
     return value
+
+
+def _minutes(text: str) -> float:
+    """Raises ArgumentTypeError, whose text is what argparse shows."""
+    return _number(text, _MOST_MINUTES, "5")
 
 
 def _epsilon(text: str) -> float:

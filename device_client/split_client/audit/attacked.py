@@ -36,7 +36,7 @@ def attack_messages(bench: Bench, found: Studied) -> None:
             seen.append(first)
             if index == 0:
                 bench.first_message(bench.allowance.now() - began)
-    if found.mode.claim is not None:
+    if found.mode.claim is not None and not bench.effort.alone:
         with bench.allowance.part(_TOGETHER):
             for index, first in enumerate(seen):
                 bench.allowance.check()

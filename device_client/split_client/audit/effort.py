@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
     """Counts. ``sessions``: how many conversations are averaged, ascending, the first of them 1.
     ``possible``: tokens that are weighed at a place; ``texts`` that are followed at a time by
-    counts, and ``beam``, by the model, in ``flock`` sessions at once.
+    counts, and ``beam``, by the model, in ``flock`` sessions at once. ``alone``: one sending of
+    each message and nothing beside it.
 
     ``replies``: clean ones that use is measured along, of up to ``reply_length`` tokens.
     ``questions`` with right answers, where the model has some. ``reply_tokens`` of what is
@@ -31,6 +32,24 @@ class Effort:
     candidates: int
     resends: int
     releases: int
+    alone: bool = False
+
+    def on_one_sending(self) -> Effort:
+        """The same attacks on one sending of each message, and nothing else."""
+        return replace(
+            self,
+            replies=0,
+            questions=0,
+            sessions=self.sessions[:1],
+            matched=0,
+            resends=0,
+            releases=0,
+            alone=True,
+        )
+
+    def followed(self, beam: int) -> Effort:
+        """The same with as many texts followed by models."""
+        return replace(self, beam=beam)
 
 
 FULL = Effort(

@@ -35,8 +35,9 @@ def expected(pace: Pace, effort: Effort, messages: Sequence[int], clear: int, no
     conversation and, where it is loud, in the means of several. Without noise the rows alone leave
     one text.
     """
-    modes, tokens, sendings = clear + noised, sum(messages), effort.sessions[-1] + VARIANTS
-    steps = _FOLLOWED * effort.beam * noised * 2 * tokens
+    modes, tokens = clear + noised, sum(messages)
+    sendings = 0 if effort.alone else effort.sessions[-1] + VARIANTS
+    steps = _FOLLOWED * effort.beam * noised * (1 if effort.alone else 2) * tokens
     matches = modes * effort.matched * effort.candidates
     looks = pace.message * len(messages) * (clear + noised * (1 + _SENDING * sendings))
     use = pace.reply * effort.replies * modes

@@ -21,7 +21,7 @@ from split_client.audit.device.prompts import (
     built_in_tasks,
     read_prompts,
 )
-from split_client.audit.effort import FULL, QUICK
+from split_client.audit.effort import FULL, QUICK, Effort
 from split_client.audit.errors import OutputFailed, TimeTooShort
 from split_client.audit.figures import ModeFigures, figures
 from split_client.audit.layout import Material, Other
@@ -53,7 +53,7 @@ def run_audit(config: ConnectionConfig, request: AuditRequest, screen: Screen) -
     """Audit the server; whether no claim was found untrue. Raises the client's errors."""
     _require_writable(request)
     given = None if request.prompts is None else read_prompts(request.prompts)
-    effort = QUICK if request.quick else FULL
+    effort = _effort(request)
     time = _time(request.minutes)
     with _reached(config, screen) as (client, server), _language(config, request, screen) as other:
         material = _material(given, client.manifest.name)
@@ -74,6 +74,13 @@ def run_audit(config: ConnectionConfig, request: AuditRequest, screen: Screen) -
 def summed_up(found: Audited, seed: int) -> list[ModeFigures]:
     """The figures of every mode."""
     return [figures(one, found.messages, seed) for one in found.studied]
+
+
+def _effort(request: AuditRequest) -> Effort:
+    effort = QUICK if request.quick else FULL
+    if request.single:
+        effort = effort.on_one_sending()
+    return effort if request.beam is None else effort.followed(request.beam)
 
 
 def _time(minutes: float | None) -> Time:
@@ -98,6 +105,8 @@ def _calibrated(client: SplitClient, config: ConnectionConfig, screen: Screen) -
 
 
 def _modes(ends: DeviceEnds, calibration: Calibration, request: AuditRequest) -> list[Mode]:
+    if request.parts:
+        return noised_modes(ends, calibration, (), request.parts)
     if not request.quick:
         return clear_modes(ends) + noised_modes(ends, calibration, request.epsilons)
     noised = noised_modes(ends, calibration, request.epsilons, _QUICK_SIGMAS)

@@ -32,7 +32,8 @@ def study(bench: Bench, mode: Mode, tell: Tell) -> Studied:
     What the time does not suffice for is left out; of an attack on a message all or nothing counts.
     """
     found, part = Studied(mode), bench.allowance.part
-    tell("use is measured")
+    if not bench.effort.alone:
+        tell("use is measured")
     with part(_USE), bench.session(mode) as session:
         for number, reply in enumerate(bench.replies):
             found.used.append(forced(bench.model, session, mode, reply, _key(bench, mode, number)))
@@ -45,7 +46,7 @@ def study(bench: Bench, mode: Mode, tell: Tell) -> Studied:
         attack_messages(bench, found)
     with part(_RESENDS):
         resend(bench, found)
-    if mode.claim is not None:
+    if mode.claim is not None and not bench.effort.alone:
         tell("the distinguishing game is played")
         with part(1.0):
             found.verdict = play(bench, mode)

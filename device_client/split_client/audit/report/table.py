@@ -31,6 +31,10 @@ def lines(modes: list[ModeFigures], found: Audited, effort: Effort) -> Iterator[
     yield ""
     yield from _strongest(modes)
     yield ""
+    if effort.alone:
+        yield from _lengths(modes)
+        yield from _unfinished(modes, len(found.messages), effort)
+        return
     yield from _use(modes)
     games = list(_games(modes))
     if games:
