@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from split_client.audit.arguments import AuditRequest, add_audit_arguments
-from split_client.config import ChatConfig, ConnectionConfig, ReplyConfig
+from split_client.config.chat import ChatConfig
+from split_client.config.connection import ConnectionConfig
+from split_client.config.reply import ReplyConfig
 from split_client.errors import ClientError
 from split_client.terminal.arguments import (
     ChatRequest,

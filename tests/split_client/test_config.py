@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from split_client.config import ChatConfig
+from split_client.config.chat import ChatConfig
 from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampling.params import SamplingParams
 from split_client.noise.settings import NoiseSettings

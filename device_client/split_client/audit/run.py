@@ -30,7 +30,7 @@ from split_client.audit.report.document import document
 from split_client.audit.report.plot import draw, require_matplotlib
 from split_client.audit.report.table import lines
 from split_client.audit.whole import Audited, Time, audit
-from split_client.config import ConnectionConfig
+from split_client.config.connection import ConnectionConfig
 from split_client.model.ends import DeviceEnds
 from split_client.noise.calibration import Calibration, Table, calibrate
 from split_client.noise.words import CALIBRATING_LINE

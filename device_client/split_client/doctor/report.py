@@ -6,7 +6,7 @@ import dataclasses
 import json
 from typing import cast
 
-from split_client.config import ConnectionConfig
+from split_client.config.connection import ConnectionConfig
 from split_client.doctor.case import Case
 from split_client.doctor.examine import examine, unchecked
 from split_client.doctor.finding import Finding

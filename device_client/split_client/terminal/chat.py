@@ -9,7 +9,7 @@ from functools import partial
 
 from split_client.api import ChatSession, SplitClient
 from split_client.chat.reply import Reply
-from split_client.config import ChatConfig
+from split_client.config.chat import ChatConfig
 from split_client.errors import ChatTextTooLong, ClientError, PromptTooLong, ServerRefused
 from split_client.generation.loop import TokenEvent
 from split_client.generation.speculation.wanted import Drafts

@@ -8,7 +8,7 @@ from typing import cast
 
 from split_client.api import SplitClient
 from split_client.chat.verifying import Verify
-from split_client.config import ReplyConfig
+from split_client.config.reply import ReplyConfig
 from split_client.generation.head.head import HeadKind
 from split_client.generation.speculation.wanted import DraftMemory
 from split_client.noise.words import CALIBRATING_LINE

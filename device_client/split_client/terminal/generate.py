@@ -8,7 +8,7 @@ from typing import Any
 
 from split_client.api import SplitClient
 from split_client.chat.reply import Reply
-from split_client.config import ReplyConfig
+from split_client.config.reply import ReplyConfig
 from split_client.errors import PromptEmpty
 from split_client.generation.loop import TokenEvent
 from split_client.generation.speculation.wanted import Drafts

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from split_client.config import ConnectionConfig
+from split_client.config.connection import ConnectionConfig
 from split_client.errors import ClientError
 from split_client.terminal.connect import licence
 from split_client.terminal.output.sanitise import one_line

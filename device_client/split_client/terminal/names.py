@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from split_client.config import ChatConfig
+from split_client.config.chat import ChatConfig
 from split_client.saved_chats.folder import ChatFolder
 from split_client.weights.store import ModelStore
 

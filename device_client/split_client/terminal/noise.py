@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from split_client.config import ReplyConfig
+from split_client.config.reply import ReplyConfig
 from split_client.generation.sampling.params import SamplingParams
 from split_client.noise.errors import NoiseSettingInvalid
 from split_client.noise.rules import require_blind_sampling, require_no_drafts

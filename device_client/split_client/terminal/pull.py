@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from split_client.config import ConnectionConfig
+from split_client.config.connection import ConnectionConfig
 from split_client.terminal.connect import announce, licence
 from split_client.terminal.input.token import with_token
 from split_client.terminal.output.progress import ProgressBar

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from split_client.config import ReplyConfig
+from split_client.config.reply import ReplyConfig
 from split_client.errors import ClientError
 from split_client.generation.sampling.params import SamplingParams
 from split_client.terminal.input.draft_file import draft_text

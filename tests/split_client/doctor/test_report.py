@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from split_client import cli
-from split_client.config import ConnectionConfig
+from split_client.config.connection import ConnectionConfig
 from split_client.doctor.report import run_doctor
 from tests.server_process import RunningServer
 from tests.split_client.servers import http_server, respond, unused_endpoint

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from split_client.config import ReplyConfig
+from split_client.config.reply import ReplyConfig
 from split_client.noise.errors import NoiseForbids, NoiseSettingInvalid
 from split_client.noise.settings import NoiseSettings
 from split_client.terminal.noise import noise_from

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from split_client.config import ReplyConfig
+from split_client.config.reply import ReplyConfig
 from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampling.params import SamplingParams
 from split_client.terminal.sampling import SettingInvalid, changed, read_bias, sampling_from, whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from split_client.api import ChatSession, SplitClient
-from split_client.config import LONGEST_REPLY
+from split_client.config.reply import LONGEST_REPLY
 from split_client.generation.speculation.wanted import drafts_of
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.output.screen import Screen

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from split_client.config import ReplyConfig
+from split_client.config.reply import ReplyConfig
 from split_client.owner_file import reason
 from split_client.redaction.errors import RedactionInvalid
 from split_client.redaction.rules import regions

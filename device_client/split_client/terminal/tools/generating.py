@@ -8,7 +8,7 @@ from pathlib import Path
 from split_client.api import ChatSession, Message, SplitClient, Tool
 from split_client.chat.message import without_result
 from split_client.chat.reading import message_in
-from split_client.config import ReplyConfig
+from split_client.config.reply import ReplyConfig
 from split_client.owner_file import reason
 from split_client.presets.folder import PresetFolder
 from split_client.terminal.arguments import GenerateRequest
