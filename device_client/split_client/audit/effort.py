@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 class Effort:
     """Counts. ``sessions``: how many conversations are averaged, ascending, the first of them 1.
     ``possible``: tokens that are weighed at a place; ``texts`` that are followed at a time by
-    counts, and ``beam``, by the model, in ``flock`` sessions at once. ``alone``: one sending of
+    counts, and ``beam``, by the model, in ``flock`` sessions at once. ``written``: messages that
+    the model writes for the counts. ``alone``: one sending of
     each message and nothing beside it.
 
     ``replies``: clean ones that use is measured along, of up to ``reply_length`` tokens.
@@ -27,6 +28,7 @@ class Effort:
     texts: int
     beam: int
     flock: int
+    written: int
     reply_tokens: int
     matched: int
     candidates: int
@@ -62,6 +64,7 @@ FULL = Effort(
     texts=256,
     beam=32,
     flock=12,
+    written=1200,
     reply_tokens=16,
     matched=30,
     candidates=32,
@@ -78,6 +81,7 @@ QUICK = Effort(
     texts=128,
     beam=12,
     flock=8,
+    written=120,
     reply_tokens=4,
     matched=4,
     candidates=12,

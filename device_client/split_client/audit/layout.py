@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from split_client.audit.allowance import Allowance
 from split_client.audit.attacks.attacker import Attacker
@@ -13,6 +15,7 @@ from split_client.audit.attacks.language.blend import Blend
 from split_client.audit.attacks.language.flock import Flock
 from split_client.audit.attacks.language.foreign import ForeignPrior
 from split_client.audit.attacks.language.model import ModelPrior
+from split_client.audit.attacks.language.written import written
 from split_client.audit.attacks.ngram.trained import TokenPrior
 from split_client.audit.bench import Bench
 from split_client.audit.device.prompts import Prompt, Question
@@ -24,6 +27,8 @@ from split_client.audit.session import AllStates
 from split_client.audit.texts.sources import public_texts
 from split_client.model.ends import DeviceEnds
 
+# Of the time, for what a model writes.
+_WRITING = 0.25
 # Shares of the prior: of counts beside the audited model, of another model beside both.
 _COUNTED, _FOREIGN = 0.4, 0.5
 
@@ -67,14 +72,18 @@ def laid_out(
     stack.callback(victim.close)
     stack.callback(own.close)
     texts = public_texts()
-    counts = TokenPrior(model, texts, [one.question for one in material.questions])
-    several = _flock(stack, model, ends, server, effort, allowance)
-    made = ModelPrior(model, several, model.behind(texts.typical))
-    language = Blend([(_COUNTED, counts), (1.0 - _COUNTED, made)])
+    running = _Running.of(stack, model, ends, server, effort, allowance)
+    its = None
     if other is not None:
-        its = PublicModel(other.ends, [])
-        several = _flock(stack, its, other.ends, other.server, effort, allowance)
-        foreign = ForeignPrior(model, its, several, its.behind(texts.typical))
+        public = PublicModel(other.ends, [])
+        its = _Running.of(stack, public, other.ends, other.server, effort, allowance)
+    # Messages of the model that has read more, where there are two.
+    texts = replace(texts, written=(its or running).written(effort.written, seed, allowance))
+    counts = TokenPrior(model, texts, [one.question for one in material.questions])
+    made = ModelPrior(model, running.flock(stack), model.behind(texts.typical))
+    language = Blend([(_COUNTED, counts), (1.0 - _COUNTED, made)])
+    if its is not None:
+        foreign = ForeignPrior(model, its.model, its.flock(stack), its.model.behind(texts.typical))
         language = Blend([(_FOREIGN, foreign), (1.0 - _FOREIGN, language)])
     frame = (len(model.prefix), len(model.suffix))
     return Bench(
@@ -91,18 +100,38 @@ def laid_out(
     )
 
 
-def _flock(
-    stack: ExitStack,
-    model: PublicModel,
-    ends: DeviceEnds,
-    server: Reach,
-    effort: Effort,
-    allowance: Allowance,
-) -> Flock:
-    """Sessions of ``model`` at ``server``; they are opened when they are needed."""
-    sessions = [AllStates(server, ends.manifest, None, allowance) for _ in range(effort.flock)]
-    for session in sessions:
-        stack.callback(session.close)
-    flock = Flock(model, sessions)
-    stack.callback(flock.close)
-    return flock
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A model and the attacker's ``sessions`` of it, which are opened when they are needed."""
+
+    model: PublicModel
+    sessions: Sequence[AllStates]
+
+    @classmethod
+    def of(
+        cls,
+        stack: ExitStack,
+        model: PublicModel,
+        ends: DeviceEnds,
+        server: Reach,
+        effort: Effort,
+        allowance: Allowance,
+    ) -> _Running:
+        sessions = [AllStates(server, ends.manifest, None, allowance) for _ in range(effort.flock)]
+        for session in sessions:
+            stack.callback(session.close)
+        return cls(model, sessions)
+
+    def written(self, count: int, seed: int, allowance: Allowance) -> tuple[str, ...]:
+        """About ``count`` messages as the model thinks that people write them."""
+        found: list[str] = []
+        with allowance.part(_WRITING):
+            # What was written before the time was up stays.
+            found.extend(written(self.model, self.sessions, count, np.random.default_rng(seed)))
+        return tuple(found)
+
+    def flock(self, stack: ExitStack) -> Flock:
+        """Their states, one run of texts after the other."""
+        flock = Flock(self.model, self.sessions)
+        stack.callback(flock.close)
+        return flock

@@ -78,6 +78,7 @@ def audit(
     """
     time = time or Time()
     with ExitStack() as stack:
+        tell("a model writes messages as people do, for the counts")
         bench = laid_out(stack, ends, server, material, effort, seed, time.allowance, other)
         if not effort.alone:
             tell("replies without noise are made")

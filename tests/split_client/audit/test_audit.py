@@ -52,6 +52,7 @@ TINY = Effort(
     texts=16,
     beam=4,
     flock=2,
+    written=4,
     reply_tokens=2,
     matched=1,
     candidates=4,

@@ -18,13 +18,15 @@ _NAMED = ("first", "last", "city", "country", "street", "company", "word", "thin
 @dataclass(frozen=True, slots=True)
 class Texts:
     """``messages``: whole ones; ``words`` and ``pairs`` of words that follow each other, with how
-    often they were found in texts of all kinds; ``typical``: a few messages of different kinds.
+    often they were found in texts of all kinds; ``typical``: a few messages of different kinds;
+    ``written``: messages that a language model wrote.
     """
 
     messages: tuple[str, ...]
     words: tuple[tuple[str, float], ...] = ()
     pairs: tuple[tuple[str, str, float], ...] = ()
     typical: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
 
 def public_texts() -> Texts:

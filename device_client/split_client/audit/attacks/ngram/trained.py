@@ -15,8 +15,9 @@ from split_client.audit.texts.sources import Texts
 LONGEST = 5
 # Ids before a text that are no token, so that its beginning has as long a past as its middle.
 BEFORE = LONGEST - 1
-# Share of what whole messages say; the rest is what words and pairs of texts of all kinds say.
-_MESSAGES = 0.8
+# Shares of what whole messages say, of what messages that a model wrote say, and of what words and
+# pairs of texts of all kinds say.
+_MESSAGES, _WRITTEN, _WORDS = 0.4, 0.4, 0.2
 _AT_ONCE = 500
 # Counts of the web, brought down to as many words as a person writes.
 _WEB = 2e5
@@ -37,9 +38,12 @@ class TokenPrior:
         # One more id, for what stands before a text without a template.
         size = model.vocabulary + 1
         self._parts = [(_MESSAGES, Smoothed(messages, size, LONGEST))]
-        words = list(_words(model, texts))
-        if words:
-            self._parts.append((1.0 - _MESSAGES, Smoothed(words, size, LONGEST)))
+        for share, snippets in (
+            (_WRITTEN, _messages(model, texts.written, self.lead)),
+            (_WORDS, list(_words(model, texts))),
+        ):
+            if snippets:
+                self._parts.append((share, Smoothed(snippets, size, LONGEST)))
         self._whole = sum(share for share, _ in self._parts)
         self.alone = np.log(
             self._mixed([smoothed.alone[: model.vocabulary] for _, smoothed in self._parts])
