@@ -136,7 +136,9 @@ class FramedSessions:
             if message.cache != "off":
                 self._steps.recall.keep(session, message.cache_salt, share, message.cache)
 
-        session = await self._steps.opening.opened(principal, dtype, prepare)
+        opening = self._steps.opening
+        patience = opening.patience_of(wait=message.wait)
+        session = await opening.opened(principal, dtype, prepare, patience=patience)
         try:
             if message.probe is not None:
                 tasks = self._steps.tasks

@@ -49,6 +49,7 @@ class StepAdmission:
     """``manifest``: the served model's digest, with which every chain begins; ``max_queued``: steps
     that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
     step may name; ``open_within``: seconds that a newcomer waits for a session, or for its memory;
+    ``queue_newcomers``: whether a device waits for a session that does not say that it will;
     ``reuse``: keeps keys and values for later sessions, None where nothing is kept; ``groups``:
     principals that may share some of that; ``rotation``: moves keys, None where nothing is spliced;
     ``approximate``: has some of the replies behind that computed plainly as well; ``blending``:
@@ -73,6 +74,7 @@ class StepAdmission:
         reuse: Reuse | None = None,
         groups: CacheGroups | None = None,
         *,
+        queue_newcomers: bool = True,
         spans: bool = False,
         rotation: KeyRotation | None = None,
         approximate: ApproximateAudit | None = None,
@@ -87,7 +89,9 @@ class StepAdmission:
         self._engine = engine
         self._adapters = dict(adapters)
         self._stopping = False
-        self.opening = Opening(store, manifest, open_within, self.require_serving)
+        self.opening = Opening(
+            store, manifest, open_within, self.require_serving, queue_newcomers=queue_newcomers
+        )
         self._sharing = None if reuse is None else reuse.sharing
         self._entrance = Entrance(store, engine.info, max_queued, open_within, self._sharing)
         self.recall = Recall(reuse, store, self._entrance)
