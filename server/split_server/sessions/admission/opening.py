@@ -17,7 +17,7 @@ def _as_it_is(_: Session) -> None:
 
 class Opening:
     """``manifest``: with which every chain begins; ``patience``: seconds that a newcomer waits for
-    a session; ``require_serving`` raises ShuttingDown once the server is stopping.
+    a session; ``require_staying`` raises ShuttingDown once the server is about to stop.
     """
 
     def __init__(
@@ -25,11 +25,11 @@ class Opening:
         store: SessionStore,
         manifest: str,
         patience: float,
-        require_serving: Callable[[], None],
+        require_staying: Callable[[], None],
     ) -> None:
         self._store = store
         self._manifest = manifest
-        self._require_serving = require_serving
+        self._require_staying = require_staying
         self._newcomers = Newcomers(patience, self._withdraw)
 
     def freed(self) -> None:
@@ -41,7 +41,7 @@ class Opening:
 
         Raises ShuttingDown, TooManySessions.
         """
-        self._require_serving()
+        self._require_staying()
         return self._store.open(principal, PrefixChain(self._manifest), dtype, name)
 
     async def opened(
