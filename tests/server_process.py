@@ -14,7 +14,8 @@ from typing import Any
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
-from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
+from split_server.http.wire.graceful import GracefulServer
+from split_server.http.wire.server import listen, uvicorn_config
 from split_server.security.access import AccessPolicy
 from split_server.serving.app import SplitApp
 from split_server.serving.config import ServerConfig
@@ -131,7 +132,7 @@ def running_server(
     uvicorn = uvicorn_config(
         app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls, door_limits(config)
     )
-    server = GracefulServer(uvicorn, app.drain, begun, beside_of(doorway, app, others))
+    server = GracefulServer(uvicorn, app.drain, begun, *beside_of(doorway, app.asgi, others))
     thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
     thread.start()
     assert started.wait(PATIENCE)

@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute
 from split_server.http.adapter_host import mounted_host
 from split_server.http.adapters import adapter_routes
 from split_server.http.cache import cache_routes
-from split_server.http.health import health_routes
+from split_server.http.health import Condition, Probes, condition_routes
 from split_server.http.memory import memory_routes
 from split_server.http.metrics import metrics_routes
 from split_server.http.original.routes import original_routes
@@ -34,7 +34,7 @@ from split_server.http.wire.access_log import AccessLog
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import ErrorBoundary, on_http_exception
 from split_server.http.wire.quota import Quota
-from split_server.http.wire.side_door import Marked, SideDoor
+from split_server.http.wire.side_door import SideDoor
 from split_server.http.wire.sockets import Sockets
 from split_server.metrics.exposition import Metrics, Sources
 from split_server.pairing.pairing import Pairing
@@ -45,6 +45,7 @@ from split_server.security.host import HostGuard, OwnAddresses
 from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
 from split_server.serving.config import ServerConfig
+from split_server.serving.lifecycle.phases import Lifecycle
 from split_server.serving.opened import Opened
 from split_server.serving.parts import Parts
 from split_server.serving.startup import load_parts
@@ -83,8 +84,8 @@ def build_app(
 
 
 class SplitApp:
-    """``asgi`` is what an ASGI server runs, ``ollama`` the same behind a listener of Ollama's API
-    alone; ``drain`` is awaited before connections are closed.
+    """``asgi`` is what an ASGI server runs; ``drain`` is awaited before connections are closed,
+    ``leave`` may come a while before.
 
     ``policy``: who may come in; ``pairing``: of devices, None without; ``upkeep``: what else runs
     while the application does.
@@ -101,6 +102,9 @@ class SplitApp:
         self.parts = parts
         self._policy, self._pairing = policy, pairing
         self._leases = Leases()
+        stopped = lambda: parts.steps.vitals.stopped  # noqa: E731
+        self._lifecycle = Lifecycle(stopped, warms_up=parts.warm is not None)
+        self.condition = Condition(stopped, lambda: self._lifecycle.ready)
         self._grace = config.shutdown_grace
         self._drained = False
         self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
@@ -122,7 +126,7 @@ class SplitApp:
         self._texts = self._text_apis(parts, bodies)
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
-            *([] if parts.warm is None else [every(_WARM_SECONDS, parts.warm.keep)]),
+            *([] if parts.warm is None else [every(_WARM_SECONDS, self._keep_warm)]),
             *access_upkeep(policy, pairing, self._leases, *self._forgetting(parts)),
             *upkeep,
         )
@@ -136,7 +140,6 @@ class SplitApp:
         )
         # A redirect would repeat the Host header of the request.
         self.asgi.router.redirect_slashes = False
-        self.ollama = Marked(self.asgi)
 
     def _measured(self, parts: Parts) -> Metrics:
         generator = None if parts.compat is None else parts.compat.generator
@@ -157,7 +160,7 @@ class SplitApp:
         stream = Stream(parts.framed, parts.original, self._sockets)
         weights = Weights(parts.catalog, parts.manifest, self._files)
         return [
-            *health_routes(lambda: parts.steps.vitals.stopped),
+            *condition_routes(self.condition),
             *metrics_routes(self._metrics),
             *([] if parts.memory is None else memory_routes(parts.memory)),
             *cache_routes(OwnCache(parts.steps.reuse), bodies),
@@ -177,6 +180,7 @@ class SplitApp:
         return [
             Middleware(AccessLog, meter=self._metrics.answers),
             Middleware(SecurityHeaders),
+            Middleware(Probes, condition=self.condition),
             Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
             Middleware(OriginGuard, allowed=config.allow_origin, pages=self._web.public.pages),
             Middleware(Authenticate, policy=self._policy, public=self._web.public),
@@ -192,6 +196,7 @@ class SplitApp:
         if host is not None:
             await host.start()
         keeping = [asyncio.create_task(work()) for work in self._upkeep]
+        self._lifecycle.start()
         try:
             yield
         finally:
@@ -227,6 +232,19 @@ class SplitApp:
         if self.parts.adapter_host is not None:
             self.parts.adapter_host.sessions.sweep()
 
+    async def _keep_warm(self) -> None:
+        if self.parts.warm is None:
+            return
+        try:
+            await self.parts.warm.keep()
+        finally:
+            self._lifecycle.warmed()
+
+    def leave(self) -> None:
+        """Want no new sessions any more: those that there are go on, and ``/ready`` says so."""
+        self._lifecycle.leave()
+        self.parts.steps.refuse_newcomers()
+
     async def drain(self) -> None:
         """Refuse new steps, answer those under way, close the sockets; once.
 
@@ -235,6 +253,7 @@ class SplitApp:
         if self._drained:
             return
         self._drained = True
+        self.leave()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._grace):
                 await self.parts.steps.stop()

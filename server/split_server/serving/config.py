@@ -337,3 +337,11 @@ class ServerConfig(ComputeConfig, ListenConfig):
         maximum=3600,
         group=_LIMITS,
     )
+    drain_delay: float = option(
+        0.0,
+        help="seconds between SIGTERM and the stop, in which /ready answers 503, new sessions are "
+        "refused and all others go on: so long as a balancer needs to notice",
+        minimum=0,
+        maximum=3600,
+        group=_LIMITS,
+    )

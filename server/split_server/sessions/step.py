@@ -88,9 +88,13 @@ class StepAdmission:
         self.tasks = LastingTasks()
         self._engine = engine
         self._adapters = dict(adapters)
-        self._stopping = False
+        self._stopping = self._leaving = False
         self.opening = Opening(
-            store, manifest, open_within, self.require_serving, queue_newcomers=queue_newcomers
+            store,
+            manifest,
+            open_within,
+            self._require_staying,
+            queue_newcomers=queue_newcomers,
         )
         self._sharing = None if reuse is None else reuse.sharing
         self._entrance = Entrance(store, engine.info, max_queued, open_within, self._sharing)
@@ -137,6 +141,11 @@ class StepAdmission:
         if self.reuse is not None:
             self.reuse.start()
 
+    def refuse_newcomers(self) -> None:
+        """Refuse new sessions, those that are waited for included; the others go on."""
+        self._leaving = True
+        self._freed()
+
     async def stop(self) -> None:
         """Refuse new sessions and steps, answer those that were admitted, end the model thread."""
         self._stopping = True
@@ -169,6 +178,12 @@ class StepAdmission:
         """Raise ShuttingDown once the server is stopping."""
         if self._stopping:
             raise ShuttingDown
+
+    def _require_staying(self) -> None:
+        """Raise ShuttingDown once new sessions had better go elsewhere."""
+        if self._leaving:
+            raise ShuttingDown
+        self.require_serving()
 
     def require_context(self, positions: int) -> None:
         """Raise ContextOverflow for more positions than the model has."""

@@ -17,8 +17,12 @@ def _as_it_is(_: Session) -> None:
 
 class Opening:
     """``manifest``: with which every chain begins; ``patience``: seconds that a newcomer waits for
+<<<<<<< HEAD
     a session; ``require_serving`` raises ShuttingDown once the server is stopping;
     ``queue_newcomers``: whether devices wait that do not say so, False where they can go elsewhere.
+=======
+    a session; ``require_staying`` raises ShuttingDown once the server is about to stop.
+>>>>>>> ready
     """
 
     def __init__(
@@ -26,14 +30,18 @@ class Opening:
         store: SessionStore,
         manifest: str,
         patience: float,
+<<<<<<< HEAD
         require_serving: Callable[[], None],
         *,
         queue_newcomers: bool = True,
+=======
+        require_staying: Callable[[], None],
+>>>>>>> ready
     ) -> None:
         self._queues = queue_newcomers
         self._store = store
         self._manifest = manifest
-        self._require_serving = require_serving
+        self._require_staying = require_staying
         self._newcomers = Newcomers(patience, self._withdraw)
 
     def freed(self) -> None:
@@ -51,7 +59,7 @@ class Opening:
 
         Raises ShuttingDown, TooManySessions.
         """
-        self._require_serving()
+        self._require_staying()
         return self._store.open(principal, PrefixChain(self._manifest), dtype, name)
 
     async def opened(
