@@ -17,12 +17,8 @@ def _as_it_is(_: Session) -> None:
 
 class Opening:
     """``manifest``: with which every chain begins; ``patience``: seconds that a newcomer waits for
-<<<<<<< HEAD
-    a session; ``require_serving`` raises ShuttingDown once the server is stopping;
+    a session; ``require_staying`` raises ShuttingDown once the server is about to stop;
     ``queue_newcomers``: whether devices wait that do not say so, False where they can go elsewhere.
-=======
-    a session; ``require_staying`` raises ShuttingDown once the server is about to stop.
->>>>>>> ready
     """
 
     def __init__(
@@ -30,13 +26,9 @@ class Opening:
         store: SessionStore,
         manifest: str,
         patience: float,
-<<<<<<< HEAD
-        require_serving: Callable[[], None],
+        require_staying: Callable[[], None],
         *,
         queue_newcomers: bool = True,
-=======
-        require_staying: Callable[[], None],
->>>>>>> ready
     ) -> None:
         self._queues = queue_newcomers
         self._store = store
