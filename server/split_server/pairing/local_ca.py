@@ -20,23 +20,13 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from split_server.pairing.errors import StateUnusable
 from split_server.pairing.state import StateFolder
+from split_server.security.networks import LOCAL_NETWORKS, is_local
 
 CERTIFICATE, KEY = "ca.pem", "ca.key"
 _CA_DAYS = 3650
 # Phones refuse certificates that are valid for longer (825 days, and less for public ones).
 LEAF_DAYS = 397
 _BACKDATED = datetime.timedelta(hours=24)
-_LAN = (
-    "10.0.0.0/8",
-    "172.16.0.0/12",
-    "192.168.0.0/16",
-    "169.254.0.0/16",
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    "fc00::/7",
-    "fe80::/10",
-    "::1/128",
-)
 _LOCAL_NAMES = ("localhost", "local", "lan", "home.arpa", "internal")
 
 
@@ -162,14 +152,12 @@ def local_name(name: str) -> bool:
 
 def lan_address(address: str) -> bool:
     """Whether the authority may sign for IP ``address``."""
-    ip = ipaddress.ip_address(address)
-    networks = map(ipaddress.ip_network, _LAN)
-    return any(ip in network for network in networks if network.version == ip.version)
+    return is_local(address)
 
 
 def _permitted() -> list[x509.GeneralName]:
     networks: list[x509.GeneralName] = [
-        x509.IPAddress(ipaddress.ip_network(network)) for network in _LAN
+        x509.IPAddress(ipaddress.ip_network(network)) for network in LOCAL_NETWORKS
     ]
     return [*networks, *(x509.DNSName(name) for name in _LOCAL_NAMES)]
 

@@ -37,6 +37,7 @@ from split_server.http.wire.quota import Quota
 from split_server.http.wire.side_door import SideDoor
 from split_server.http.wire.sockets import Sockets
 from split_server.metrics.exposition import Metrics, Sources
+from split_server.metrics.load import SAMPLE_SECONDS
 from split_server.pairing.pairing import Pairing
 from split_server.security.access import AccessPolicy
 from split_server.security.authenticate import Authenticate
@@ -121,11 +122,12 @@ class SplitApp:
             self._message_bytes,
             Quota(queued, "bytes of unfinished messages"),
         )
-        self._metrics = self._measured(parts)
+        self._metrics = self._measured(parts, config.max_sessions)
         bodies = Bodies(self._message_bytes)
         self._texts = self._text_apis(parts, bodies)
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
+            every(SAMPLE_SECONDS, self._sample),
             *([] if parts.warm is None else [every(_WARM_SECONDS, self._keep_warm)]),
             *access_upkeep(policy, pairing, self._leases, *self._forgetting(parts)),
             *upkeep,
@@ -141,10 +143,17 @@ class SplitApp:
         # A redirect would repeat the Host header of the request.
         self.asgi.router.redirect_slashes = False
 
-    def _measured(self, parts: Parts) -> Metrics:
-        generator = None if parts.compat is None else parts.compat.generator
-        sockets = self._sockets
-        metrics = Metrics(Sources(parts.steps, sockets.__len__, parts.memory, generator))
+    def _measured(self, parts: Parts, most_sessions: int) -> Metrics:
+        sources = Sources(
+            parts.steps,
+            self._sockets.__len__,
+            parts.reserved,
+            most_sessions,
+            lambda: self._lifecycle.ready,
+            parts.memory,
+            None if parts.compat is None else parts.compat.generator,
+        )
+        metrics = Metrics(sources)
         parts.steps.observe(metrics.steps)
         return metrics
 
@@ -161,7 +170,7 @@ class SplitApp:
         weights = Weights(parts.catalog, parts.manifest, self._files)
         return [
             *condition_routes(self.condition),
-            *metrics_routes(self._metrics),
+            *metrics_routes(self.exposition),
             *([] if parts.memory is None else memory_routes(parts.memory)),
             *cache_routes(OwnCache(parts.steps.reuse), bodies),
             *([] if self._pairing is None else pairing_routes(self._pairing, self._pairing_thread)),
@@ -239,6 +248,13 @@ class SplitApp:
             await self.parts.warm.keep()
         finally:
             self._lifecycle.warmed()
+
+    def exposition(self) -> bytes:
+        """All metrics in Prometheus' text format; call it on the event loop."""
+        return self._metrics.text()
+
+    async def _sample(self) -> None:
+        self._metrics.load.sample()
 
     def leave(self) -> None:
         """Want no new sessions any more: those that there are go on, and ``/ready`` says so."""

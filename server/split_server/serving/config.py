@@ -9,6 +9,7 @@ from split_server.serving.listen_config import (
     NETWORK,
     ListenConfig,
     listen_address,
+    ops_address,
     policy_origin,
 )
 from split_server.sessions.cache_groups import group_text
@@ -91,6 +92,21 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "127.0.0.1:11434, where its clients look for it",
         metavar="ADDRESS:PORT",
         parse=listen_address,
+        group=NETWORK,
+    )
+    ops_listen: str | None = option(
+        None,
+        help="loopback or private address and port on which /health, /ready and /metrics alone "
+        "are served as well, from before the model is loaded; beyond loopback /metrics asks for a "
+        "token there",
+        metavar="ADDRESS:PORT",
+        parse=ops_address,
+        group=NETWORK,
+    )
+    ops_targets: Path | None = option(
+        None,
+        help="folder where --ops-listen is named for Prometheus (file_sd) while this server runs",
+        metavar="DIR",
         group=NETWORK,
     )
     lan: bool = option(

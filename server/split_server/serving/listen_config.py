@@ -6,6 +6,7 @@ import ipaddress
 from pathlib import Path
 
 from split_server.security.authority import parse_authority, parse_origin
+from split_server.security.networks import is_local
 from split_settings import option, settings
 
 NETWORK, ACCESS = "network", "access"
@@ -41,6 +42,22 @@ def listen_address(text: str) -> str:
     authority = parse_authority(text.strip())
     if authority is None or authority.port is None:
         raise ValueError(f"{text!r} is no address and port; write it like 127.0.0.1:11434")
+    return text.strip()
+
+
+def ops_address(text: str) -> str:
+    """``text`` if it is a loopback or private address and a port. Raises ValueError."""
+    authority = parse_authority(listen_address(text))
+    host = "" if authority is None else authority.host
+    try:
+        local = host == "localhost" or is_local(host)
+    except ValueError:
+        raise ValueError(f"{text!r} names no IP address; write it like 127.0.0.1:9095") from None
+    if not local:
+        raise ValueError(
+            f"{text!r}: health and metrics are for loopback and private addresses alone; name one "
+            "of them, and none for all"
+        )
     return text.strip()
 
 

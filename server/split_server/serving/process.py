@@ -39,6 +39,7 @@ from split_server.serving.health import leave_addresses
 from split_server.serving.interrupts import Terminated, heeding_interrupts
 from split_server.serving.lifecycle.aside import running_aside
 from split_server.serving.lifecycle.gate import Gate
+from split_server.serving.lifecycle.ops import ops_listening, ops_urls
 from split_server.serving.logs import configure_logs
 from split_server.serving.opened import open_all
 from split_server.serving.presence import About, Presence, present
@@ -66,6 +67,7 @@ def serve(config: ServerConfig, say: Say) -> int:
     configure_logs(config.log_format, config.log_level)
     address = ollama_address(config)
     doorway = open_doorway(config, lan=config.lan, beside=None if address is None else address.host)
+    gate = Gate()
     # A heap that exists stays, and the server's thread would have one of its own.
     share_one_heap()
     # A port in use and a wrong folder are told before torch is imported and a model loaded, which
@@ -73,14 +75,17 @@ def serve(config: ServerConfig, say: Say) -> int:
     with (
         listening(doorway.host, config.port) as sockets,
         _listening_beside(address) as others,
+        ops_listening(config, doorway.policy, gate) as ops,
         present() as presence,
     ):
         if config.address_file is not None:
             leave_addresses(config.address_file, [])
-        gate = Gate()
-        server = _server(config, doorway, gate, others)
+        beside = (*beside_of(doorway, gate, others), *ops)
+        server = _server(config, doorway, gate, beside)
         with suppress(Terminated), running_aside(server, sockets) as aside:
             with heeding_interrupts():
+                if aside.ending:
+                    raise Terminated
                 app = _load(config, doorway, presence)
             leave_out_what_is_loaded()
             say([_described(app)])
@@ -91,6 +96,7 @@ def serve(config: ServerConfig, say: Say) -> int:
                 if config.address_file is not None:
                     leave_addresses(config.address_file, listening_urls(doorway, sockets))
                 say([*_missing(config, app), *_mounted(app), PRIVACY])
+                say(f"health and metrics alone on {url}" for url in ops_urls(ops))
                 say([*contained(config.allow_host, doorway), *greeting(doorway, sockets, others)])
                 say(invited(config, doorway, sockets))
 
@@ -109,7 +115,7 @@ def _load(config: ServerConfig, doorway: Doorway, presence: Presence) -> SplitAp
 
 
 def _server(
-    config: ServerConfig, doorway: Doorway, gate: Gate, others: Sequence[socket.socket]
+    config: ServerConfig, doorway: Doorway, gate: Gate, beside: Sequence[Beside]
 ) -> GracefulServer:
     """What runs ``gate``, and later the application behind it."""
     settings = uvicorn_config(gate, 0, config.shutdown_grace, doorway.tls, door_limits(config))
@@ -117,7 +123,7 @@ def _server(
         settings,
         gate.drain,
         gate.started,
-        *beside_of(doorway, gate, others),
+        *beside,
         loading=gate,
         leaving=Leaving(gate.leave, config.drain_delay),
     )

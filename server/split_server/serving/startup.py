@@ -72,6 +72,7 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
         framed=FramedSessions(steps),
         original=make_original(config, model, steps),
         memory=lambda: memory_report(room, disk),
+        reserved=lambda: room.budget.in_use / max(1, room.budget.total),
         compat=compat,
         adapters=model.adapters,
         left_out=model.left_out,

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from split_server.http.wire.graceful import GracefulServer
 
+_WAKE_SECONDS = 0.5
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -28,9 +29,16 @@ class Aside:
         """Take connections."""
         self._thread.start()
 
+    @property
+    def ending(self) -> bool:
+        """Whether a signal has come."""
+        return self._server.should_exit
+
     def wait(self) -> None:
         """Until the server has ended. Raises what ended it, if that was no signal."""
-        self._thread.join()
+        while self._thread.is_alive():
+            # Handlers of signals run here, and the system may have woken another thread for one.
+            self._thread.join(_WAKE_SECONDS)
         if self._failure is not None:
             raise self._failure
 

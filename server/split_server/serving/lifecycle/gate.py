@@ -9,18 +9,21 @@ from typing import Protocol
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from split_server.http.health import Condition, is_probe
+from split_server.http.ops import Told
 from split_server.http.wire.server import Application
+from split_server.metrics.readiness import early_exposition
 from split_server.security.headers import SecurityHeaders
 from split_server.security.refusal import refuse
 from split_wire.errors import Overloaded
 
 
-class Leaver(Application, Protocol):
+class Served(Application, Told, Protocol):
     """``leave``: want no new sessions any more."""
 
     def leave(self) -> None: ...
 
 
+_LOADING = Condition()
 _MOST_HELD = 256
 _RETRY_SECONDS = 5.0
 
@@ -33,22 +36,26 @@ class Gate:
     """
 
     def __init__(self) -> None:
-        self._app: Leaver | None = None
+        self._app: Served | None = None
         self._opened = asyncio.Event()
         self._held = 0
         self._announce: Callable[[], None] = lambda: None
 
     @property
-    def app(self) -> Leaver | None:
-        """What is served, None while it is not there."""
-        return self._app
+    def condition(self) -> Condition:
+        """Of the application, and before it is there that of a process that answers."""
+        return _LOADING if self._app is None else self._app.condition
+
+    def exposition(self) -> bytes:
+        """Metrics of the application; before it is there, of the process."""
+        return early_exposition() if self._app is None else self._app.exposition()
 
     @property
     def largest(self) -> int | None:
         """Bytes of its longest message."""
         return None if self._app is None else self._app.max_message_bytes
 
-    def hand_over(self, app: Leaver, announce: Callable[[], None]) -> None:
+    def hand_over(self, app: Served, announce: Callable[[], None]) -> None:
         """This is what is served; ``announce`` is called once it is. Any thread."""
         self._announce = announce
         self._app = app
@@ -74,7 +81,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self._opened.is_set() and scope["type"] != "lifespan":
             if is_probe(scope):
-                await SecurityHeaders(Condition().answer(scope))(scope, receive, send)
+                await SecurityHeaders(_LOADING.answer(scope))(scope, receive, send)
                 return
             if self._held >= _MOST_HELD:
                 full = Overloaded("the model is still being loaded", _RETRY_SECONDS)
