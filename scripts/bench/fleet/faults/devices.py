@@ -41,7 +41,7 @@ class Said:
 class Device(threading.Thread):
     """Number ``number`` of them. ``said``: its replies so far; ``failure``: what ended it early.
 
-    ``replies``: as many, None: until it is stopped.
+    ``replies``: as many, None: until it is stopped. ``wanted``: replies are begun while it is set.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Device(threading.Thread):
         *,
         carrier: Carrier,
         noised: bool,
+        wanted: threading.Event,
         replies: int | None = None,
         run: str = "faults",
     ) -> None:
@@ -60,7 +61,7 @@ class Device(threading.Thread):
         self.number, self.carrier, self.noised = number, carrier, noised
         self.said: list[Said] = []
         self.failure: str | None = None
-        self._prompts, self._replies = prompts, replies
+        self._prompts, self._replies, self._wanted = prompts, replies, wanted
         self._ledger = folder / f"ledger-{run}-{number}.json"
         self._ended = threading.Event()
         self._client = SplitClient(
@@ -89,9 +90,10 @@ class Device(threading.Thread):
                 # All of them are of one user here, and would go one way.
                 self._client.route_anew()
                 for count in itertools.count():
+                    self._wanted.wait()
                     if self._ended.is_set() or count == self._replies:
                         break
-                    self._reply((self.number + count) % len(self._prompts))
+                    self._reply((self.number + count) % len(self._prompts), count)
         except ClientError as error:
             self.failure = f"{type(error).__name__}: {error}"
 
@@ -99,10 +101,12 @@ class Device(threading.Thread):
         """What its noise has cost, by the ledger."""
         return Ledger(self._ledger).spent(_IDENTITY)
 
-    def _reply(self, prompt: int) -> None:
+    def _reply(self, prompt: int, count: int) -> None:
         said = Said(prompt)
         self.said.append(said)
-        reply = self._client.generate(self._prompts[prompt], _GREEDY, max_tokens=MAX_TOKENS)
+        # What was sent before with the same noise costs nothing, so it is another text each time.
+        text = f"{count}. {self._prompts[prompt]}" if self.noised else self._prompts[prompt]
+        reply = self._client.generate(text, _GREEDY, max_tokens=MAX_TOKENS)
         for event in reply.events():
             if isinstance(event, TokenEvent):
                 said.times.append(time.monotonic())

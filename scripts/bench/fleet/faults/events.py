@@ -20,8 +20,8 @@ _STUCK = 120.0
 # What an event breaks, it breaks within this time.
 _AT_ONCE = 0.3
 _PAUSE = 0.02
-# Between two events, at random up to this.
-_APART = 1.0
+# Seconds of replies before an event, at random.
+_APART = (0.5, 1.5)
 # A replica is frozen for longer than a balancer takes to see it.
 _FROZEN = 8.0
 
@@ -38,27 +38,31 @@ class Waited:
 
 
 class Events:
-    """Events one after the other; each ends with all replicas ready and all devices going on."""
+    """Events one after the other; each ends with all replicas ready and all devices going on.
+
+    ``wanted``: has devices begin replies.
+    """
 
     def __init__(
         self,
         replicas: Sequence[Replica],
         balancer: Balancer,
         devices: Sequence[Device],
+        wanted: threading.Event,
         rng: random.Random,
     ) -> None:
         self._replicas, self._balancer, self._devices = replicas, balancer, devices
-        self._rng = rng
+        self._wanted, self._rng = wanted, rng
 
     def kill(self, waited: Waited) -> None:
         """SIGKILL for a random replica."""
-        victim = self._victim()
+        victim = self._rng.choice(self._replicas)
         self._struck(waited, victim.kill)
         self._again(victim)
 
     def freeze(self, waited: Waited) -> None:
         """SIGSTOP, and later SIGCONT: what it then still answers comes too late."""
-        victim = self._victim()
+        victim = self._rng.choice(self._replicas)
         thaw = threading.Timer(_FROZEN, victim.signal, [signal.SIGCONT])
 
         def freeze() -> None:
@@ -109,10 +113,6 @@ class Events:
         self._struck(waited, strike)
         self._all_up()
 
-    def _victim(self) -> Replica:
-        time.sleep(self._rng.uniform(0.2, _APART))
-        return self._rng.choice(self._replicas)
-
     def _again(self, replica: Replica) -> None:
         replica.start()
         replica.wait()
@@ -125,6 +125,8 @@ class Events:
         until: Callable[[], bool] = lambda: True,
     ) -> None:
         """Note what ``strike`` costs: gaps that overlap the time from it until ``until()``."""
+        self._wanted.set()
+        time.sleep(self._rng.uniform(*_APART))
         began = time.monotonic()
         strike()
         while not until():
@@ -133,6 +135,8 @@ class Events:
         for device in self._devices:
             if not _goes_on(device, ended):
                 waited.problems.append(f"device {device.number} is stuck: {device.failure}")
+        # While replicas come back nothing is seen, and they come back sooner.
+        self._wanted.clear()
         found = [longest_gap(device, began, ended) for device in self._devices]
         gaps = [gap for gap in found if gap is not None]
         waited.all_gaps += gaps
@@ -156,6 +160,7 @@ class Events:
         """Devices that may use WebSockets are back on them within a minute."""
         deadline = time.monotonic() + 60.0
         wanted = [device for device in self._devices if device.carrier == "auto"]
+        self._wanted.set()
         while any(device.transport != "websocket" for device in wanted):
             if time.monotonic() > deadline:
                 left = [one.number for one in wanted if one.transport != "websocket"]

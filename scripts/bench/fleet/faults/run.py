@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import os
 import random
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -54,20 +55,23 @@ def main() -> None:
         client = stack.enter_context(
             SplitClient(replicas[0].url, token=TOKEN, cache=folder / "cache")
         )
-        devices = _devices(options.devices, balancer.url, folder)
+        wanted = threading.Event()
+        devices = _devices(options.devices, balancer.url, folder, wanted)
         for device in devices:
             device.start()
-        events = Events(replicas, balancer, devices, random.Random(options.seed))
+        rng = random.Random(options.seed)
+        events = Events(replicas, balancer, devices, wanted, rng)
         waited = _happen(events, options, Course.of(options))
         for device in devices:
             device.stop()
+        wanted.set()
         for device in devices:
             device.join()
         verdict = judged(devices, _PROMPTS, replicas[0].url, folder, client)
     finish(_told(waited, verdict, devices))
 
 
-def _devices(count: int, url: str, folder: Path) -> list[Device]:
+def _devices(count: int, url: str, folder: Path, wanted: threading.Event) -> list[Device]:
     """Each combination of transport and noise in turn."""
     return [
         Device(
@@ -77,6 +81,7 @@ def _devices(count: int, url: str, folder: Path) -> list[Device]:
             _PROMPTS,
             carrier="http" if number % 2 else "auto",
             noised=number % 4 >= 2,
+            wanted=wanted,
         )
         for number in range(count)
     ]

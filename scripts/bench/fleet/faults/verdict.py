@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +63,8 @@ def _as_undisturbed(
     verdict: Verdict, device: Device, prompts: Sequence[str], url: str, folder: Path
 ) -> None:
     """The same device, with the same key and the same prompts, where nothing happens to it."""
+    always = threading.Event()
+    always.set()
     alone = Device(
         device.number,
         url,
@@ -69,6 +72,7 @@ def _as_undisturbed(
         prompts,
         carrier=device.carrier,
         noised=True,
+        wanted=always,
         replies=len(device.said),
         run="alone",
     )
