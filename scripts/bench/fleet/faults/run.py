@@ -102,9 +102,11 @@ def _happen(events: Events, options: argparse.Namespace, course: Course) -> dict
     found = {}
     for name, (count, happen) in planned.items():
         waited = found[name] = Waited()
-        while len(waited.gaps) < count and not course.over():
+        for number in range(count):
+            if course.over():
+                break
             happen(waited)
-            course.tell(f"{name}: {len(waited.gaps)} of {count}")
+            course.tell(f"{name}: {number + 1} of {count}")
     return found
 
 
