@@ -67,7 +67,8 @@ class Opened:
     does not say; they come with the capability ``attention``. ``cached`` positions of the probe are
     held already, and ``prefix`` is their chained digest. ``interactive_rows``: with so many rows a
     step is served as one of a single row is. ``tiers``: which of the cached positions are not
-    exact.
+    exact. ``replica``: what the server that holds the session calls itself, None where it is the
+    only one.
     """
 
     session: str
@@ -83,6 +84,7 @@ class Opened:
     prefix: bytes = b""
     interactive_rows: int = INTERACTIVE_ROWS
     tiers: Inexact = ALL_EXACT
+    replica: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

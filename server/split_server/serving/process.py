@@ -35,6 +35,7 @@ from split_server.serving.interrupts import heeding_interrupts
 from split_server.serving.logs import configure_logs
 from split_server.serving.opened import open_all
 from split_server.serving.presence import About, present
+from split_server.serving.settings.replica import require_replica
 from split_server.serving.upkeep import certificate_upkeep
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def serve(config: ServerConfig, say: Say) -> int:
     configure_logs(config.log_format, config.log_level)
     address = ollama_address(config)
     doorway = open_doorway(config, lan=config.lan, beside=None if address is None else address.host)
+    require_replica(config, doorway.policy, adapter_host=config.adapter_host)
     # A port in use and a wrong folder are told before torch is imported and a model loaded, which
     # takes seconds.
     with (
@@ -84,7 +86,7 @@ def serve(config: ServerConfig, say: Say) -> int:
             if config.address_file is not None:
                 leave_addresses(config.address_file, listening_urls(doorway, sockets))
             say([*_missing(config, app), *_mounted(app), PRIVACY])
-            say([*contained(config.allow_host, doorway), *greeting(doorway, sockets, others)])
+            say([*contained(config.hosts, doorway), *greeting(doorway, sockets, others)])
             say(invited(config, doorway, sockets))
 
         run_until_signal(
@@ -156,7 +158,13 @@ def invited(config: ServerConfig, doorway: Doorway, sockets: Sequence[socket.soc
     if doorway.pairing is None:
         return []
     state, urls = StateFolder(config.state), device_urls(doorway, sockets)
-    leave(state, urls, local=doorway.certificate is not None)
+    leave(
+        state,
+        urls,
+        local=doorway.certificate is not None,
+        public=config.public_url,
+        replica=config.replica,
+    )
     if not config.lan or doorway.pairing.devices.devices():
         return []
     if not urls:
