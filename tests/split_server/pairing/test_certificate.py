@@ -153,7 +153,7 @@ def test_servers_that_share_a_folder_have_certificates_of_their_own(tmp_path: Pa
             LocalAuthority.open(state, NOW),
             state,
             (),
-            partial(addresses.get, name, []),
+            partial(addresses.__getitem__, name),
             replica=name,
         )
         for name in addresses
