@@ -69,7 +69,8 @@ class Opened:
     does not say; they come with the capability ``attention``. ``cached`` positions of the probe are
     held already, and ``prefix`` is their chained digest. ``interactive_rows``: with so many rows a
     step is served as one of a single row is. ``tiers``: which of the cached positions are not
-    exact. ``replica``: what the server that answers calls itself among others like it.
+    exact. ``replica``: what the server that holds the session calls itself, None where it is the
+    only one.
     """
 
     session: str

@@ -113,8 +113,8 @@ def _parse_opened(fields: Fields, frame: Frame) -> Opened:
         cached=fields.optional_count("cached"),
         prefix=fields.optional_digest("prefix", DIGEST_BYTES),
         interactive_rows=_interactive(fields),
+        replica=fields.optional_name("replica"),
         tiers=inexact_field(frame.header.get("tiers")),
-        replica=fields.optional_text("replica"),
     )
 
 

@@ -128,6 +128,12 @@ class ConnectedModel:
             self._sequences[made] = _Kept(backend, None)
         return made, noised
 
+    @property
+    def replica(self) -> str | None:
+        """What the server of an open session calls itself; None where none does."""
+        told = (kept.backend.replica for kept in self._sequences.values())
+        return next((name for name in told if name is not None), None)
+
     def apart(self) -> Sequence:
         """On a session of which nothing is kept, and for which nothing is found; not with noise,
         and to be closed by whoever asked for it.

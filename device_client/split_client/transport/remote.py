@@ -109,6 +109,12 @@ class RemoteBackend:
         return self._opened().dtype
 
     @property
+    def replica(self) -> str | None:
+        """What the server of the open session calls itself among several of one address."""
+        opened = self._protocol.opened
+        return None if opened is None else opened.replica
+
+    @property
     def restores(self) -> bool:
         """Whether the open session can be asked for what the server kept."""
         return self._keeps and self._protocol.restores

@@ -49,6 +49,7 @@ from split_server.serving.config import ServerConfig
 from split_server.serving.lifecycle.phases import Lifecycle
 from split_server.serving.opened import Opened
 from split_server.serving.parts import Parts
+from split_server.serving.settings.replica import require_replica
 from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import Forget, Upkeep, access_upkeep, every
 from split_server.sessions.own_cache import OwnCache
@@ -81,6 +82,7 @@ def build_app(
 
     Raises the errors of ``split_server.errors``.
     """
+    require_replica(config, policy, adapter_host=config.adapter_host)
     return SplitApp(load_parts(config, opened), config, policy, pairing, upkeep)
 
 
@@ -190,8 +192,8 @@ class SplitApp:
             Middleware(AccessLog, meter=self._metrics.answers),
             Middleware(SecurityHeaders),
             Middleware(Probes, condition=self.condition),
-            Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
-            Middleware(OriginGuard, allowed=config.allow_origin, pages=self._web.public.pages),
+            Middleware(HostGuard, allowed=config.hosts, own=OwnAddresses()),
+            Middleware(OriginGuard, allowed=config.origins, pages=self._web.public.pages),
             Middleware(Authenticate, policy=self._policy, public=self._web.public),
             Middleware(LeaseGuard, leases=self._leases),
             Middleware(ErrorBoundary),
@@ -218,6 +220,8 @@ class SplitApp:
                 host.close()
             self._files.shutdown(wait=False, cancel_futures=True)
             self._pairing_thread.close()
+            if self._pairing is not None:
+                self._pairing.known.close()
             self.parts.framed.close()
             self.parts.original.close()
             if self._texts is not None:

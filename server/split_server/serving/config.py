@@ -7,11 +7,12 @@ from pathlib import Path
 from split_server.serving.listen_config import (
     ACCESS,
     NETWORK,
-    ListenConfig,
     listen_address,
     ops_address,
     policy_origin,
 )
+from split_server.serving.settings.memory import MemoryConfig
+from split_server.serving.settings.replica import ReplicaConfig
 from split_server.sessions.cache_groups import group_text
 from split_settings import option, settings
 from split_wire.splice import MOST_BLEND
@@ -32,7 +33,7 @@ class ModelConfig:
 
 
 @settings("server")
-class ComputeConfig(ModelConfig):
+class ComputeConfig(MemoryConfig, ModelConfig):
     """Device, dtype and memory for the model; shared by ``serve`` and ``plan``."""
 
     engine: str = option(
@@ -54,16 +55,10 @@ class ComputeConfig(ModelConfig):
         "which of them this machine would gain by",
         choices=("none", "int8", "int4", "auto"),
     )
-    memory_limit: int = option(
-        0,
-        help="bytes of private memory that this process may hold; 0 takes what the machine, its "
-        "control groups and resource limits leave",
-        minimum=0,
-    )
 
 
 @settings("server")
-class ServerConfig(ComputeConfig, ListenConfig):
+class ServerConfig(ComputeConfig, ReplicaConfig):
     """Settings of ``split-server serve``. Times in seconds, sizes in bytes."""
 
     threads: int = option(

@@ -75,7 +75,10 @@ def policy_origin(text: str) -> str:
 
 @settings("server", slots=False)
 class ListenConfig:
-    """A base of the settings of each server."""
+    """A base of the settings of each server.
+
+    ``hosts``: names under which it is reached beside its own; ``origins`` whose pages may use it.
+    """
 
     host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=NETWORK)
     tls: str = option(
@@ -151,3 +154,11 @@ class ListenConfig:
     log_format: str = option(
         "text", help="log lines for people, or one JSON object each", choices=("text", "json")
     )
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return self.allow_host
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        return self.allow_origin

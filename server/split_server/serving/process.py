@@ -43,6 +43,7 @@ from split_server.serving.lifecycle.ops import ops_listening, ops_urls
 from split_server.serving.logs import configure_logs
 from split_server.serving.opened import open_all
 from split_server.serving.presence import About, Presence, present
+from split_server.serving.settings.replica import require_replica
 from split_server.serving.upkeep import certificate_upkeep
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def serve(config: ServerConfig, say: Say) -> int:
     configure_logs(config.log_format, config.log_level)
     address = ollama_address(config)
     doorway = open_doorway(config, lan=config.lan, beside=None if address is None else address.host)
+    require_replica(config, doorway.policy, adapter_host=config.adapter_host)
     gate = Gate()
     # A heap that exists stays, and the server's thread would have one of its own.
     share_one_heap()
@@ -97,7 +99,7 @@ def serve(config: ServerConfig, say: Say) -> int:
                     leave_addresses(config.address_file, listening_urls(doorway, sockets))
                 say([*_missing(config, app), *_mounted(app), PRIVACY])
                 say(f"health and metrics alone on {url}" for url in ops_urls(ops))
-                say([*contained(config.allow_host, doorway), *greeting(doorway, sockets, others)])
+                say([*contained(config.hosts, doorway), *greeting(doorway, sockets, others)])
                 say(invited(config, doorway, sockets))
 
             gate.hand_over(app, announce)
@@ -186,7 +188,13 @@ def invited(config: ServerConfig, doorway: Doorway, sockets: Sequence[socket.soc
     if doorway.pairing is None:
         return []
     state, urls = StateFolder(config.state), device_urls(doorway, sockets)
-    leave(state, urls, local=doorway.certificate is not None)
+    leave(
+        state,
+        urls,
+        local=doorway.certificate is not None,
+        public=config.public_url,
+        replica=config.replica,
+    )
     if not config.lan or doorway.pairing.devices.devices():
         return []
     if not urls:
