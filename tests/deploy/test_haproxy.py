@@ -7,10 +7,11 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx
 import pytest
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from scripts.bench.fleet.balancers import Balancer
 from scripts.bench.fleet.replicas import free_port
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.skipif(shutil.which("haproxy") is None, reason="needs h
 _TOKEN = "a-token-of-enough-length"
 _HEADERS = {"Authorization": f"Bearer {_TOKEN}"}
 _MANIFEST = "/weights/manifest.json"
+_Two: TypeAlias = tuple[RunningServer, RunningServer]
 
 
 @contextlib.contextmanager
@@ -45,16 +47,30 @@ def _in_front(folder: Path, *servers: RunningServer) -> Iterator[Balancer]:
         balancer.kill()
 
 
-@pytest.fixture
-def two(tiny_path: Path) -> Iterator[tuple[RunningServer, RunningServer]]:
+@contextlib.contextmanager
+def _replicas(model: Path) -> Iterator[_Two]:
     with (
-        running_server(tiny_path, token=_TOKEN, balancer=("127.0.0.1",)) as one,
-        running_server(tiny_path, token=_TOKEN, balancer=("127.0.0.1",)) as other,
+        running_server(model, token=_TOKEN, balancer=("127.0.0.1",)) as one,
+        running_server(model, token=_TOKEN, balancer=("127.0.0.1",)) as other,
     ):
         yield one, other
 
 
-def _socket(balancer: Balancer, id: str, **options: object):
+@pytest.fixture(scope="module")
+def two(tiny_path: Path) -> Iterator[_Two]:
+    """Two that tests leave as they are."""
+    with _replicas(tiny_path) as both:
+        yield both
+
+
+@pytest.fixture
+def frail(tiny_path: Path) -> Iterator[_Two]:
+    """Two of one test alone."""
+    with _replicas(tiny_path) as both:
+        yield both
+
+
+def _socket(balancer: Balancer, id: str, **options: object) -> ClientConnection:
     return connect(
         f"ws{balancer.url.removeprefix('http')}{STREAM_PATH}?s={id}",
         subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
@@ -68,7 +84,7 @@ def _sockets(server: RunningServer) -> int:
     return len(server.app._sockets)
 
 
-def _home(two: tuple[RunningServer, RunningServer], balancer: Balancer, id: str) -> int:
+def _home(two: _Two, balancer: Balancer, id: str) -> int:
     """Which of the two a socket with the routing id reaches."""
     before = [_sockets(server) for server in two]
     with _socket(balancer, id):
@@ -85,9 +101,7 @@ def test_haproxy_accepts_the_shipped_file_without_a_warning(tmp_path: Path) -> N
     accepted_by_haproxy(text, tmp_path)
 
 
-def test_nobody_comes_in_without_a_token_and_figures_stay_inside(
-    two: tuple[RunningServer, RunningServer], tmp_path: Path
-) -> None:
+def test_nobody_comes_in_without_a_token_and_figures_stay_inside(two: _Two, tmp_path: Path) -> None:
     with _in_front(tmp_path, *two) as balancer, httpx.Client(trust_env=False) as client:
 
         def status(path: str, **headers: str) -> int:
@@ -100,9 +114,7 @@ def test_nobody_comes_in_without_a_token_and_figures_stay_inside(
             assert status(path, **_HEADERS) == 404, path
 
 
-def test_frames_are_not_compressed_whatever_a_client_offers(
-    two: tuple[RunningServer, RunningServer], tmp_path: Path
-) -> None:
+def test_frames_are_not_compressed_whatever_a_client_offers(two: _Two, tmp_path: Path) -> None:
     with (
         _in_front(tmp_path, *two) as balancer,
         _socket(balancer, "abc", compression="deflate") as socket,
@@ -111,7 +123,7 @@ def test_frames_are_not_compressed_whatever_a_client_offers(
 
 
 def test_sockets_of_one_id_reach_one_replica_and_those_of_many_both(
-    two: tuple[RunningServer, RunningServer], tmp_path: Path
+    two: _Two, tmp_path: Path
 ) -> None:
     with _in_front(tmp_path, *two) as balancer:
         ids = [secrets.token_urlsafe(16) for _ in range(12)]
@@ -122,9 +134,7 @@ def test_sockets_of_one_id_reach_one_replica_and_those_of_many_both(
 
 
 @pytest.mark.parametrize("id", ["%61%62", "a" * 8000, "x&s=y", "", "%00", "'\"<>"])
-def test_a_hostile_id_is_let_through_and_means_nothing(
-    two: tuple[RunningServer, RunningServer], tmp_path: Path, id: str
-) -> None:
+def test_a_hostile_id_is_let_through_and_means_nothing(two: _Two, tmp_path: Path, id: str) -> None:
     with _in_front(tmp_path, *two) as balancer, httpx.Client(trust_env=False) as client:
         answer = client.get(f"{balancer.url}{_MANIFEST}?s={id}", headers=_HEADERS)
         assert answer.status_code == 200
@@ -132,7 +142,7 @@ def test_a_hostile_id_is_let_through_and_means_nothing(
 
 @pytest.mark.parametrize("carrier", ["websocket", "http"])
 def test_a_reply_through_it_is_the_models(
-    two: tuple[RunningServer, RunningServer], tmp_path: Path, tiny_path: Path, carrier: str
+    two: _Two, tmp_path: Path, tiny_path: Path, carrier: str
 ) -> None:
     with (
         _in_front(tmp_path, *two) as balancer,
@@ -150,25 +160,23 @@ def test_a_reply_through_it_is_the_models(
 
 
 def test_a_replica_that_leaves_gets_nothing_new_and_keeps_its_sockets(
-    two: tuple[RunningServer, RunningServer], tmp_path: Path
+    frail: _Two, tmp_path: Path
 ) -> None:
-    with _in_front(tmp_path, *two) as balancer:
-        id = next(one for one in map(str, range(100)) if _home(two, balancer, one) == 0)
+    with _in_front(tmp_path, *frail) as balancer:
+        id = next(one for one in map(str, range(100)) if _home(frail, balancer, one) == 0)
         with _socket(balancer, id) as socket:
-            two[0].loop.call_soon_threadsafe(two[0].app.leave)
+            frail[0].loop.call_soon_threadsafe(frail[0].app.leave)
             until(lambda: balancer.states()["r01"] != "UP")
             assert balancer.states()["r01"].startswith("NOLB")
-            assert _home(two, balancer, id) == 1
+            assert _home(frail, balancer, id) == 1
             assert socket.ping().wait(10)
 
 
-def test_a_replica_that_is_gone_is_passed_over_at_once(
-    two: tuple[RunningServer, RunningServer], tmp_path: Path
-) -> None:
-    with _in_front(tmp_path, *two) as balancer:
+def test_a_replica_that_is_gone_is_passed_over_at_once(frail: _Two, tmp_path: Path) -> None:
+    with _in_front(tmp_path, *frail) as balancer:
         ids = [str(number) for number in range(6)]
-        two[0].stop()
+        frail[0].stop()
         for id in ids:
             with _socket(balancer, id):
-                until(lambda: _sockets(two[1]) == 1)
-            until(lambda: _sockets(two[1]) == 0)
+                until(lambda: _sockets(frail[1]) == 1)
+            until(lambda: _sockets(frail[1]) == 0)
