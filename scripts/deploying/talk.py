@@ -44,7 +44,7 @@ def _wait(url: str, running: Running) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and not running.ended():
         try:
-            if httpx.get(f"{url}/health", trust_env=False, timeout=2).status_code == httpx.codes.OK:
+            if httpx.get(f"{url}/ready", trust_env=False, timeout=2).status_code == httpx.codes.OK:
                 return
         except httpx.HTTPError:
             pass
