@@ -22,7 +22,8 @@ from split_server.adapter_host.limits import HostLimits
 from split_server.adapter_host.process import WorkerProgram
 from split_server.adapter_host.shapes import ckks_terms
 from split_server.adapters.adapter_file import AdapterFile
-from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
+from split_server.http.wire.graceful import GracefulServer
+from split_server.http.wire.server import listen, uvicorn_config
 from split_server.serving.adapter_host.app import AdapterHostApp
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.doorway import door_limits, open_doorway

@@ -14,11 +14,13 @@ from typing import Any
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
-from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
+from split_server.http.wire.graceful import GracefulServer
+from split_server.http.wire.server import listen, uvicorn_config
 from split_server.security.access import AccessPolicy
 from split_server.serving.app import SplitApp
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, door_limits, open_doorway
+from split_server.serving.lifecycle.ops import ops_listening
 from split_server.serving.parts import Parts
 from split_server.serving.process import beside_of, ollama_address
 from split_server.serving.startup import load_parts
@@ -33,7 +35,7 @@ FORWARD_PATH = "/api/v1/split/forward"
 @dataclass
 class RunningServer:
     """``url`` without a trailing slash; ``manifest`` is the digest that the server answers to;
-    ``ollama_port``: of the second listener, if there is one.
+    ``ollama_port`` and ``ops_port``: of the further listeners, if there are any.
     """
 
     port: int
@@ -44,6 +46,7 @@ class RunningServer:
     thread: threading.Thread
     loop: asyncio.AbstractEventLoop
     ollama_port: int = 0
+    ops_port: int = 0
 
     def lose_sessions(self) -> None:
         """Have every session end as if it had been idle for long."""
@@ -121,25 +124,28 @@ def running_server(
     others = [] if address is None else listen(address.host, address.port or 0)
     upkeep = certificate_upkeep(doorway.certificate)
     app = SplitApp(parts or load_parts(config), config, doorway.policy, doorway.pairing, upkeep)
-    started = threading.Event()
-    loops: list[asyncio.AbstractEventLoop] = []
+    with ops_listening(config, doorway.policy, app) as ops:
+        started = threading.Event()
+        loops: list[asyncio.AbstractEventLoop] = []
 
-    def begun() -> None:
-        loops.append(asyncio.get_running_loop())
-        started.set()
+        def begun() -> None:
+            loops.append(asyncio.get_running_loop())
+            started.set()
 
-    uvicorn = uvicorn_config(
-        app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls, door_limits(config)
-    )
-    server = GracefulServer(uvicorn, app.drain, begun, beside_of(doorway, app, others))
-    thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
-    thread.start()
-    assert started.wait(PATIENCE)
-    running = RunningServer(
-        sockets[0].getsockname()[1], app.parts, app, doorway, server, thread, loops[0]
-    )
-    running.ollama_port = others[0].getsockname()[1] if others else 0
-    try:
-        yield running
-    finally:
-        running.stop()
+        uvicorn = uvicorn_config(
+            app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls, door_limits(config)
+        )
+        beside = (*beside_of(doorway, app.asgi, others), *ops)
+        server = GracefulServer(uvicorn, app.drain, begun, *beside)
+        thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
+        thread.start()
+        assert started.wait(PATIENCE)
+        running = RunningServer(
+            sockets[0].getsockname()[1], app.parts, app, doorway, server, thread, loops[0]
+        )
+        running.ops_port = ops[0].sockets[0].getsockname()[1] if ops else 0
+        running.ollama_port = others[0].getsockname()[1] if others else 0
+        try:
+            yield running
+        finally:
+            running.stop()

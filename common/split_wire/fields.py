@@ -13,7 +13,13 @@ from split_wire.errors import MalformedMessage
 
 MAX_TEXT = 200
 _CODE = re.compile(r"[a-z0-9_]{1,64}")
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 MAX_STEP = 2**53 - 1  # the largest integer a JavaScript number holds exactly
+
+
+def is_name(value: object) -> bool:
+    """Whether ``value`` is 1 to 64 letters, digits and ``._-``, the first of them no dot."""
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
 class Fields:
@@ -33,6 +39,13 @@ class Fields:
         value = self._values.get(name)
         if not isinstance(value, str) or not _CODE.fullmatch(value):
             raise MalformedMessage(f"{name!r} must be a word of letters, digits and '_'")
+        return value
+
+    def optional_name(self, name: str) -> str | None:
+        """What a person called a machine: see :func:`is_name`."""
+        value = self._values.get(name)
+        if value is not None and not is_name(value):
+            raise MalformedMessage(f"{name!r} must be 1 to 64 letters, digits and '._-'")
         return value
 
     def missing(self, name: str) -> bool:

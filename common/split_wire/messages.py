@@ -45,7 +45,8 @@ class Open:
     ``cache_salt``: a word of the device's; what is kept of its sessions is found only by those that
     send the same. ``cache``: the worst tier that is kept and found; ``off``: nothing is.
     ``cache_group``: the name of a group of principals that share the first ``share_until``
-    positions.
+    positions. ``wait``: whether a server that is full and has neighbours may let the device wait
+    for a place, in place of refusing it at once.
     """
 
     manifest: str | None = None
@@ -57,6 +58,7 @@ class Open:
     cache: Cache = "exact"
     cache_group: str | None = None
     share_until: int = 0
+    wait: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class Opened:
     does not say; they come with the capability ``attention``. ``cached`` positions of the probe are
     held already, and ``prefix`` is their chained digest. ``interactive_rows``: with so many rows a
     step is served as one of a single row is. ``tiers``: which of the cached positions are not
-    exact.
+    exact. ``replica``: what the server that holds the session calls itself, None where it is the
+    only one.
     """
 
     session: str
@@ -83,6 +86,7 @@ class Opened:
     prefix: bytes = b""
     interactive_rows: int = INTERACTIVE_ROWS
     tiers: Inexact = ALL_EXACT
+    replica: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

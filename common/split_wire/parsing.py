@@ -69,6 +69,7 @@ def _parse_open(fields: Fields, _: Frame) -> Open:
         cache=cache_asked(fields.optional_text("cache")),
         cache_group=fields.optional_text("cache_group"),
         share_until=fields.optional_count("share_until"),
+        wait=fields.flag("wait", default=False),
     )
 
 
@@ -112,6 +113,7 @@ def _parse_opened(fields: Fields, frame: Frame) -> Opened:
         cached=fields.optional_count("cached"),
         prefix=fields.optional_digest("prefix", DIGEST_BYTES),
         interactive_rows=_interactive(fields),
+        replica=fields.optional_name("replica"),
         tiers=inexact_field(frame.header.get("tiers")),
     )
 

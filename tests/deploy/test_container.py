@@ -66,7 +66,9 @@ def _contained(environ: dict[str, str], *arguments: str) -> Iterator[str]:
 
 
 def _status(url: str, host: str) -> int:
-    answer = httpx.get(f"{url}/health", headers={"Host": host}, verify=False, trust_env=False)  # noqa: S501
+    headers = {"Host": host, "Authorization": f"Bearer {_TOKEN}"}
+    path = "/api/v1/split/config"
+    answer = httpx.get(url + path, headers=headers, verify=False, trust_env=False)  # noqa: S501
     return answer.status_code
 
 

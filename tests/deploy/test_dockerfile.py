@@ -70,3 +70,18 @@ def test_its_settings_exist() -> None:
     for name in names:
         assert name.lower() in ServerConfig.__dataclass_fields__
     assert f"EXPOSE {ServerConfig().port}\n" in _TEXT
+
+
+def test_a_build_that_took_the_wrong_torch_fails_by_its_size() -> None:
+    (most,) = re.findall(r"^ARG MAX_MB=(\d+)$", _TEXT, re.MULTILINE)
+    assert int(most) == 2500
+    measured = next(line for line in _instructions("RUN") if "MAX_MB" in line)
+    assert measured.endswith('&& test "${used}" -le "${MAX_MB}"')
+    # Behind the copy of all that is large.
+    assert _TEXT.index("ARG MAX_MB") > _TEXT.index("COPY --from=build")
+
+
+def test_its_user_is_made_without_a_warning() -> None:
+    made = next(line for line in _instructions("RUN") if "useradd" in line)
+    assert "--system" not in made
+    assert "groupadd --gid 10001" in made

@@ -63,6 +63,12 @@ PARSE_ERRORS = {
 }
 
 
+@pytest.mark.parametrize("name", ["", ".a", "a b", "a\n", "x" * 65, 3, "\u00e9"])
+def test_a_replica_that_has_no_name_of_its_form_is_malformed(name: object) -> None:
+    frame = raw_frame({**OPENED, "replica": name})
+    assert code_of(lambda: decode_server_message(frame, LIMIT)) == "malformed_message"
+
+
 def step_frame(**changes: Any) -> bytes:
     header = {key: value for key, value in {**STEP, **changes}.items() if value is not ...}
     return with_tensor(header, bytes(8))

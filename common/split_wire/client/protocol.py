@@ -70,11 +70,11 @@ _BLOCKS_BEHIND = 4
 class ClientProtocol(FindingSession):
     """One session at a time, any number in a row."""
 
-    def open(self, chain: PrefixChain | None = None) -> bytes:
+    def open(self, chain: PrefixChain | None = None, *, wait: bool = False) -> bytes:
         """Ask for a session; a previous one is forgotten.
 
         ``chain``: of rows in the dtype that is asked for, of which the session may begin with as
-        many as the server holds.
+        many as the server holds. ``wait``: whether a full one may let the device wait.
         """
         self.forget()
         asks = chain is not None and len(chain) > 0 and self._cache != "off"
@@ -87,6 +87,7 @@ class ClientProtocol(FindingSession):
             cache=self._cache,
             cache_group=self._group,
             share_until=self._share_until,
+            wait=wait,
         )
         self._outstanding = encode_message(message)
         return self._outstanding

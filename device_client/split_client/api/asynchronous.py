@@ -194,6 +194,10 @@ class AsyncSplitClient:
         """As :meth:`SplitClient.forget_all`."""
         return await self._worker.run(self._client.forget_all)
 
+    async def route_anew(self) -> None:
+        """As :meth:`SplitClient.route_anew`."""
+        await self._worker.run(self._client.route_anew)
+
     async def server_keeps(self) -> ServerCache | None:
         """As :meth:`SplitClient.server_keeps`."""
         return await self._worker.run(self._client.server_keeps)

@@ -244,6 +244,13 @@ class ConnectedClient:
         return ClientStats.of(self._connected().channel)
 
     @property
+    def replica(self) -> str | None:
+        """What the server calls itself that holds the open sessions, where several of them stand
+        behind one address; None where it has no name, or no session is open.
+        """
+        return self._connected().replica
+
+    @property
     def masks(self) -> MaskStats | None:
         """What one-time masks did so far; None before an adapter of a host was wanted."""
         return None if self._masks is None else self._masks()

@@ -12,6 +12,7 @@ from split_client.chat.spelling import Spelling, ends_of_turns
 from split_client.generation.sequence import Sequence as TokenSequence
 from split_client.model.forgetting import Forgotten
 from split_client.tools.families import call_form_of
+from split_client.transport.known import KnownServers
 from split_client.transport.server_cache import (
     Purged,
     ServerCache,
@@ -46,6 +47,15 @@ class ForgettingClient(RedactingClient):
         model.forget_open()
         salt = model.salt
         return purge_server_cache(wanted.endpoint, wanted.token, salt, wanted.patience.connect)
+
+    def route_anew(self) -> None:
+        """Connections from here on have another routing id, which does not link them with earlier
+        ones. Behind a balancer they may reach another machine: open chats send all of theirs again,
+        and what the machine before keeps is out of reach.
+        """
+        id = KnownServers().route_anew(self._wanted.endpoint)
+        if self._model is not None:
+            self._model.channel.reroute(id)
 
     def server_keeps(self) -> ServerCache | None:
         """What the server says that it keeps of this user; None where it does not say.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from split_client.transport.channel import Connect, Mode
+from split_client.transport.base import Connect, Mode
 from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
 

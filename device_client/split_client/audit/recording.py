@@ -9,8 +9,7 @@ from typing import Literal
 
 from split_client.audit.errors import RecordingTooLarge
 from split_client.errors import ClientError
-from split_client.transport.base import Transport
-from split_client.transport.channel import Connect
+from split_client.transport.base import Connect, Transport
 
 MAX_BYTES = 256 << 20
 

@@ -7,7 +7,7 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     │   └── TlsMismatch
     ├── ConnectionLost, UpgradeRefused
     ├── ServerRefused
-    │   └── ModelChanged
+    │   └── ModelChanged, NotASplitServer
     ├── TokenInvalid
     ├── AnswerInvalid, SessionUnstable
     ├── ManifestInvalid, ChecksumMismatch, DownloadFailed
@@ -29,6 +29,7 @@ from split_client.errors.server import (
     AnswerInvalid,
     ConnectionLost,
     ModelChanged,
+    NotASplitServer,
     ServerRefused,
     ServerUnreachable,
     SessionUnstable,
@@ -75,6 +76,7 @@ __all__ = [
     "ModelChanged",
     "ModelInUse",
     "ModelUnknown",
+    "NotASplitServer",
     "NotEnoughSpace",
     "PromptEmpty",
     "PromptTooLong",

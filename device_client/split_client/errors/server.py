@@ -98,6 +98,19 @@ class ServerRefused(ClientError):
         )
 
 
+class NotASplitServer(ServerRefused):
+    """HTTP ``status`` with neither a frame nor a refusal that a split server would send."""
+
+    code: str = "not_a_split_server"
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        super().__init__(
+            "not_a_split_server",
+            f"HTTP status {status} without a frame: this is not a split server; check the URL",
+        )
+
+
 class ModelChanged(ServerRefused):
     """Another model answers at this address than the one whose ends the device holds."""
 

@@ -23,7 +23,9 @@ from split_client.noise.settings import NoiseSettings
 from split_client.transport.channel import Channel, Reconnecting
 from split_client.transport.connect import connector
 from split_client.transport.early import EarlySocket, begun_early
+from split_client.transport.known import KnownServers
 from split_client.transport.remote import RemoteBackend
+from split_client.transport.routing.route import Route
 from split_client.weights.download import WeightsSource
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress, fetch_manifest, pull
@@ -83,11 +85,12 @@ class ConnectedModel:
         noise, those of ``split_client.noise.errors``.
         """
         with ExitStack() as opening:
-            early = _early(wanted)
+            route = Route(KnownServers().routing_id(wanted.endpoint))
+            early = _early(wanted, route)
             if early is not None:
                 opening.callback(early.close)
             stored = _stored(wanted, store, hooks)
-            channel = new_channel(wanted, stored.manifest, hooks, early)
+            channel = new_channel(wanted, stored.manifest, hooks, early, route)
             opening.callback(channel.close)
             sessions = Sessions.of(wanted, stored.manifest, channel, hooks.pause)
             opening.callback(sessions.close)
@@ -124,6 +127,12 @@ class ConnectedModel:
             # The name of a noised row would be a release of it.
             self._sequences[made] = _Kept(backend, None)
         return made, noised
+
+    @property
+    def replica(self) -> str | None:
+        """What the server of an open session calls itself; None where none does."""
+        told = (kept.backend.replica for kept in self._sequences.values())
+        return next((name for name in told if name is not None), None)
 
     def apart(self) -> Sequence:
         """On a session of which nothing is kept, and for which nothing is found; not with noise,
@@ -206,23 +215,29 @@ def _stored(wanted: Wanted, store: ModelStore, hooks: Hooks) -> StoredModel:
         source.close()
 
 
-def _early(wanted: Wanted) -> EarlySocket | None:
+def _early(wanted: Wanted, route: Route) -> EarlySocket | None:
     if wanted.mode == "http":
         return None
-    connect = connector(wanted.endpoint, wanted.token, frame_limit(1, 1))
+    connect = connector(wanted.endpoint, wanted.token, frame_limit(1, 1), route)
     return EarlySocket(connect, wanted.patience.connect)
 
 
 def new_channel(
-    wanted: Wanted, manifest: Manifest, hooks: Hooks, early: EarlySocket | None = None
+    wanted: Wanted,
+    manifest: Manifest,
+    hooks: Hooks,
+    early: EarlySocket | None = None,
+    route: Route | None = None,
 ) -> Channel:
-    """A channel to the wanted server, not yet connected."""
+    """A channel to the wanted server, not yet connected; ``early`` goes by ``route`` as well."""
     # Answers carry one row; nothing longer is accepted unless it is asked for.
     longest = frame_limit(manifest.hidden_size, 1)
-    connect = connector(wanted.endpoint, wanted.token, longest)
+    connect = connector(wanted.endpoint, wanted.token, longest, route)
     if early is not None:
         connect = begun_early(connect, early, longest)
-    return Channel(connect, wanted.mode, wanted.patience, pause=hooks.pause, notify=hooks.notice)
+    return Channel(
+        connect, wanted.mode, wanted.patience, route=route, pause=hooks.pause, notify=hooks.notice
+    )
 
 
 def _noise(

@@ -20,7 +20,7 @@ class Observed:
     ``drafts``: whether steps carry guesses. ``attention``: how often it was asked for; ``adapter``:
     which one, and who sees it; ``noise``: what noised mode says of itself, empty where it is off;
     ``kept``: what the server keeps after the chat, in words; ``redaction``: what went out as
-    surrogates, None where it is off.
+    surrogates, None where it is off; ``replica``: what the server calls itself, if it does.
     """
 
     endpoint: Endpoint
@@ -34,6 +34,7 @@ class Observed:
     kept: tuple[str, ...] = ()
     drafts: bool = False
     redaction: str | None = None
+    replica: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def panel(seen: Observed) -> tuple[Section, ...]:
 def _connection(seen: Observed) -> Iterator[str]:
     over = seen.stats.transport or "not connected yet"
     yield f"{seen.endpoint.url} ({over})"
+    if seen.replica is not None:
+        yield f"replica {one_line(seen.replica)}, as it calls itself"
     if seen.endpoint.secure:
         yield "TLS as far as this address; what stands there reads the frames."
     elif seen.endpoint.is_loopback:

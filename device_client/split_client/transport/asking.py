@@ -54,9 +54,13 @@ class Asking:
         """A session was opened at this moment."""
         self._opened_at = self._clock()
 
-    def ask(self, make: Callable[[], object]) -> Event:
+    def ask(
+        self,
+        make: Callable[[], object],
+        elsewhere: Callable[[ServerRefused], bool] = lambda _: False,
+    ) -> Event:
         """The next answer to what is outstanding, or to what ``make`` makes; a full server is asked
-        again for a while.
+        again for a while. ``elsewhere``: whether another one may be asked at once.
         """
         deadline: float | None = None
         for attempt in count():
@@ -68,6 +72,8 @@ class Asking:
                 return self._exchange()
             except ServerRefused as refused:
                 self._raise_final(refused)
+                if elsewhere(refused):
+                    continue
                 patience = self._busy_patience
                 if refused.code == TooManySessions.code:
                     patience *= _PLACE_PATIENCE

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+Mode: TypeAlias = Literal["auto", "websocket", "http"]
 
 
 class Transport(Protocol):
@@ -53,3 +56,7 @@ class Traffic:
         self.sent += sent
         self.received += received
         self.exchanges += 1
+
+
+# Makes a transport within so many seconds.
+Connect: TypeAlias = Callable[[Literal["websocket", "http"], float], Transport]

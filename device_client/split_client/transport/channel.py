@@ -11,20 +11,23 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from split_client.errors import (
     ClientError,
     ConnectionLost,
+    NotASplitServer,
     ServerUnreachable,
     TlsMismatch,
     UpgradeRefused,
 )
-from split_client.transport.base import Stream, Traffic, Transport
+from split_client.transport.base import Connect, Stream, Traffic, Transport
+from split_client.transport.base import Mode as Mode
+from split_client.transport.carriers.choice import Carriers
+from split_client.transport.routing.route import Holder, Route
 
-Mode: TypeAlias = Literal["auto", "websocket", "http"]
-# A WebSocket that opens and then loses every frame is as good as none.
-_FRUITLESS_SOCKETS = 2
+# Ray Serve's balancer makes one of 502, 503 and 504.
+_STATUS_OF_A_PROXY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,12 @@ class Reconnecting:
 
 
 _Lost: TypeAlias = ConnectionLost | ServerUnreachable | UpgradeRefused
-Connect: TypeAlias = Callable[[Literal["websocket", "http"], float], Transport]
 
 
 class Channel:
-    """``connect(kind, timeout)`` makes a transport; ``pause`` waits and may raise Cancelled."""
+    """``connect(kind, timeout)`` makes a transport; ``pause`` waits and may raise Cancelled.
+    ``route``: what ``connect`` tells a balancer; None: nothing.
+    """
 
     def __init__(
         self,
@@ -65,14 +69,15 @@ class Channel:
         mode: Mode = "auto",
         patience: Patience | None = None,
         *,
+        route: Route | None = None,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
         notify: Callable[[Reconnecting], None] = lambda _: None,
     ) -> None:
-        self._connect = connect
-        self._mode = mode
         self.patience = patience or Patience()
+        self.route = route
+        self._carriers = Carriers(connect, mode, self.patience.connect, clock)
         self._clock, self._pause, self._chance, self._notify = clock, pause, chance, notify
         self._transport: Transport | None = None
         self._stream: Stream | None = None
@@ -82,7 +87,6 @@ class Channel:
         # second meanwhile cannot answer a ping, so that the connection would be lost again.
         self._one_by_one = False
         self._proven = False
-        self._fruitless = 0
         self._lost = False
         self._longest = 0
         self.traffic = Traffic()
@@ -146,6 +150,23 @@ class Channel:
             if self._transport is not None:
                 self._transport.accept(max_frame)
 
+    def move(self, holder: Holder) -> bool:
+        """Go another way with what comes next; whether that was done: not where others than
+        ``holder`` have a session at the end of this one.
+        """
+        if self.route is None or not self.route.is_free(holder):
+            return False
+        self.reroute(None)
+        return True
+
+    def reroute(self, id: str | None) -> None:
+        """Connections that are made from here on have the routing id ``id``, or any other. A server
+        at another end knows none of the sessions.
+        """
+        if self.route is not None:
+            self.route.change(id)
+            self.close()
+
     def prepare(self) -> bool:
         """Connect unless that is done; whether frames can be posted. What fails, fails again when
         they are exchanged.
@@ -187,26 +208,45 @@ class Channel:
             self._transport.close()
         self._transport, self._stream = None, None
         self._sent.clear()
+        self._carriers.close()
 
     def _try(self, frames: tuple[bytes, ...]) -> bytes:
         transport = self._connected()
         if self._stream is not None:
             answer = self._answer(self._stream, frames, self.patience.exchange)
         else:
-            answer = transport.exchange(frames[0], self.patience.exchange)
-            self.traffic.count(len(frames[0]), len(answer))
+            answer = self._exchanged(transport, frames[0])
         self.reconnects += self._lost
-        self._proven, self._fruitless, self._lost = True, 0, False
+        self._proven, self._lost = True, False
+        self._carriers.delivered(transport)
+        return answer
+
+    def _exchanged(self, transport: Transport, frame: bytes) -> bytes:
+        try:
+            answer = transport.exchange(frame, self.patience.exchange)
+        except NotASplitServer as error:
+            if error.status != _STATUS_OF_A_PROXY or not self._carriers.ever_answered:
+                raise
+            raise ConnectionLost(f"HTTP status {error.status} from something in between") from error
+        self.traffic.count(len(frame), len(answer))
         return answer
 
     def _connected(self) -> Transport:
         if self._transport is None:
-            self._transport = self._open()
-            self._stream = self._transport if isinstance(self._transport, Stream) else None
-            self._proven = False
-            if self._longest:
-                self._transport.accept(self._longest)
-        return self._transport
+            return self._taken(self._carriers.open())
+        better = self._carriers.back(self._transport)
+        if better is None:
+            return self._transport
+        self._transport.close()
+        return self._taken(better)
+
+    def _taken(self, transport: Transport) -> Transport:
+        self._transport = transport
+        self._stream = transport if isinstance(transport, Stream) else None
+        self._proven = False
+        if self._longest:
+            transport.accept(self._longest)
+        return transport
 
     def _answer(self, stream: Stream, frames: tuple[bytes, ...], timeout: float) -> bytes:
         while True:
@@ -225,20 +265,9 @@ class Channel:
                 stream.send(frame, self.patience.exchange)
                 self._sent.append(frame)
 
-    def _open(self) -> Transport:
-        if self._mode != "auto":
-            return self._connect(self._mode, self.patience.connect)
-        if self._fruitless < _FRUITLESS_SOCKETS:
-            try:
-                return self._connect("websocket", self.patience.connect)
-            except UpgradeRefused:
-                pass
-        return self._connect("http", self.patience.connect)
-
     def _drop(self) -> None:
         if self._transport is not None:
-            lost_in_vain = self._transport.name == "websocket" and not self._proven
-            self._fruitless = self._fruitless + 1 if lost_in_vain else 0
+            self._carriers.lost(self._transport, proven=self._proven)
         self._one_by_one |= len(self._sent) > 1
         self.close()
 

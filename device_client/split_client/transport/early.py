@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from split_client.errors import ClientError
-from split_client.transport.base import Transport
-from split_client.transport.channel import Connect
+from split_client.transport.base import Connect, Transport
 
 # A server may hang up on a socket that stays silent for longer.
 _FRESH = 5.0
@@ -29,6 +28,11 @@ class EarlySocket:
         self._given_up = False
         self._thread = threading.Thread(target=self._run, name="early socket", daemon=True)
         self._thread.start()
+
+    @property
+    def done(self) -> bool:
+        """Whether :meth:`take` returns at once."""
+        return not self._thread.is_alive()
 
     def take(self) -> Transport | None:
         """The connection, once; None where it was taken, or has been there for too long.

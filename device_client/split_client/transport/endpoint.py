@@ -75,6 +75,10 @@ class Endpoint:
         """The base that paths are appended to."""
         return f"{self._scheme}://{self.authority}{self.path}"
 
+    def routed(self, path: str, routing: str | None) -> str:
+        """The URL of ``path`` with a routing id, None: without one."""
+        return self.url + path if routing is None else f"{self.url}{path}?s={routing}"
+
     @property
     def is_loopback(self) -> bool:
         """Whether the server is this machine, where no proxy belongs between."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import httpx
 
-from split_client.errors import ConnectionLost, ServerRefused
+from split_client.errors import ConnectionLost, NotASplitServer, ServerRefused
 from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.reach.diagnosis import unreachable
@@ -39,15 +39,22 @@ def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -
 
 
 class HttpTransport:
-    """``max_frame`` bounds the answers that are accepted, in bytes."""
+    """``max_frame`` bounds the answers that are accepted, in bytes; ``routing``: the routing id, by
+    which a balancer brings every request to the same machine.
+    """
 
     name = "http"
 
     def __init__(
-        self, endpoint: Endpoint, token: str | None, max_frame: int, connect_timeout: float
+        self,
+        endpoint: Endpoint,
+        token: str | None,
+        max_frame: int,
+        connect_timeout: float,
+        routing: str | None = None,
     ) -> None:
         self._endpoint, self._connect_timeout = endpoint, connect_timeout
-        self._url = endpoint.url + PATH
+        self._url = endpoint.routed(PATH, routing)
         self._max_frame = max_frame
         self._client = http_client(endpoint, token, connect_timeout)
         self._timed = TimedClient(self._client)
@@ -55,7 +62,7 @@ class HttpTransport:
     def exchange(self, frame: bytes, timeout: float) -> bytes:
         """POST ``frame`` and return the body, all of it within ``timeout`` seconds.
 
-        Raises ConnectionLost, ServerUnreachable, ServerRefused.
+        Raises ConnectionLost, ServerUnreachable, ServerRefused, NotASplitServer among them.
         """
         request = self._client.build_request(
             "POST", self._url, content=frame, headers={"Content-Type": CONTENT_TYPE}
@@ -96,8 +103,4 @@ def _refusal(response: httpx.Response, body: bytes) -> Exception:
         return refused
     if response.status_code in (502, 503, 504):
         return ConnectionLost(f"HTTP status {response.status_code} from something in between")
-    return ServerRefused(
-        "not_a_split_server",
-        f"HTTP status {response.status_code} without a frame: this is not a split server; "
-        "check the URL",
-    )
+    return NotASplitServer(response.status_code)

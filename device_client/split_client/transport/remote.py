@@ -14,6 +14,7 @@ from split_client.errors import ClientError
 from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_client.transport.asking import Asking
 from split_client.transport.channel import Channel
+from split_client.transport.routing.moving import Moving
 from split_client.transport.seeing import Seeing
 from split_client.transport.under_way import UnderWay, interactive_rows, max_rows
 from split_wire.attention import AttentionRequest
@@ -78,6 +79,8 @@ class RemoteBackend:
         )
         self._under_way = UnderWay(channel, self._protocol, self._asking, clock)
         self._seeing = Seeing(self._protocol, self._asking)
+        if channel.route is not None:
+            channel.route.carries(self._protocol)
         self._prepared = False
         self.sessions_opened = 0
 
@@ -104,6 +107,12 @@ class RemoteBackend:
         if self._protocol.opened is None and self._usual_dtype is not None:
             return self._usual_dtype
         return self._opened().dtype
+
+    @property
+    def replica(self) -> str | None:
+        """What the server of the open session calls itself among several of one address."""
+        opened = self._protocol.opened
+        return None if opened is None else opened.replica
 
     @property
     def restores(self) -> bool:
@@ -180,12 +189,13 @@ class RemoteBackend:
 
     def _begin(self, wanted: Rows | None) -> None:
         """Open a session, with what is ``wanted`` where it is known how that will travel."""
-        dtype = self._usual_dtype
-        if wanted is None or dtype is None or not self._keeps or self._protocol.outstanding:
-            self._asking.ask(self._protocol.open)
-        else:
-            chain = self._named(wanted, dtype)
-            self._asking.ask(lambda: self._protocol.open(chain))
+        dtype, chain = self._usual_dtype, None
+        if wanted is not None and dtype is not None and self._keeps:
+            # What was prepared asks for nothing.
+            chain = None if self._protocol.outstanding else self._named(wanted, dtype)
+        moving = Moving(self._protocol, lambda: self._channel.move(self._protocol))
+        self._asking.ask(lambda: self._protocol.open(chain, wait=moving.waits), moving.refused)
+        if chain is not None:
             self._asked = wanted if self.dtype == dtype else None
         self._usual_dtype = self.dtype
         self._asking.opened()

@@ -45,7 +45,10 @@ _SILENT.setLevel(logging.CRITICAL + 1)
 
 
 class WebSocketTransport:
-    """One connection with subprotocol ``split.v1``; it accepts ``max_frame`` bytes at most."""
+    """One connection with subprotocol ``split.v1``; it accepts ``max_frame`` bytes at most.
+
+    ``routing``: the routing id, by which a balancer brings it to a machine.
+    """
 
     name = "websocket"
 
@@ -56,13 +59,14 @@ class WebSocketTransport:
         max_frame: int,
         connect_timeout: float,
         clock: Callable[[], float] = time.monotonic,
+        routing: str | None = None,
     ) -> None:
         self._clock = clock
         self._parts: list[bytes] = []
         self._arrived: deque[bytes] = deque()
         self._socket = _connect(endpoint, connect_timeout)
         self._protocol = ClientProtocol(
-            parse_uri("ws" + endpoint.url.removeprefix("http") + PATH),
+            parse_uri("ws" + endpoint.routed(PATH, routing).removeprefix("http")),
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             max_size=max_frame,
             logger=_SILENT,

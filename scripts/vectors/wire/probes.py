@@ -72,6 +72,7 @@ def questions() -> list[tuple[str, bytes, str]]:
         _changed(_OPEN, "open", "less than no rows shared", {"share_until": -1}),
         _changed(_OPEN, "open", "a part of a row shared", {"share_until": 1.5}),
         _changed(_OPEN, "open", "true rows shared", {"share_until": True}),
+        _changed(_OPEN, "open", "a wait that is a number", {"wait": 1}),
         ("an answer in place of a question", frame(_RESTORED), "unknown_message"),
     ]
 

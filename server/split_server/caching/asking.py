@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from split_server.errors import ServerError
-from split_server.pairing.certificate import CERTIFICATE
+from split_server.pairing.certificate import certificate_files
 from split_server.pairing.state import StateFolder
 from split_server.security.tokens import token_in
 from split_server.serving.config import ServerConfig
@@ -104,7 +104,7 @@ class Asking:
             if config.tls_cert is not None:
                 pem = config.tls_cert.expanduser().read_bytes()
             else:
-                pem = StateFolder(config.state).read(CERTIFICATE) or b""
+                pem = StateFolder(config.state).read(certificate_files(config.replica)[0]) or b""
             first, end, _ = pem.decode("ascii").partition(ssl.PEM_FOOTER)
             return ssl.PEM_cert_to_DER_cert(first[first.index(ssl.PEM_HEADER) :] + end)
         except (OSError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from typing import Any
 
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from split_server.http.wire.errors import BadRequest
+from split_server.pairing.errors import StateUnavailable, StateUnusable
 from split_server.pairing.pairing import Pairing
 from split_server.threads import Threads
 from split_wire.errors import FrameTooLarge, NotFound
@@ -18,6 +20,7 @@ from split_wire.errors import FrameTooLarge, NotFound
 MAX_BODY = 4096
 _MAX_TEXT = 200
 _BODY_SECONDS = 10.0
+_log = logging.getLogger(__name__)
 
 
 def pairing_routes(pairing: Pairing, threads: Threads) -> list[Route]:
@@ -28,7 +31,11 @@ def pairing_routes(pairing: Pairing, threads: Threads) -> list[Route]:
     async def pair(request: Request) -> Response:
         code, name = _asked(await _body(request))
         address = "" if request.client is None else request.client.host
-        paired = await threads.run(lambda: pairing.redeem(code, name, address))
+        try:
+            paired = await threads.run(lambda: pairing.redeem(code, name, address))
+        except StateUnusable as error:
+            _log.warning("a device could not be paired: %s", error)
+            raise StateUnavailable from None
         answer = {"token": paired.token, "id": paired.device.id, "name": paired.device.name}
         return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 

@@ -52,19 +52,39 @@ def _after(room: Room, untouched: int) -> Room:
     return room if room.counts_untouched else replace(room, free=room.free - untouched)
 
 
-def memory_limit_of(device: torch.device, own: int = 0, beside: int = 0) -> MemoryLimit:
+def memory_limit_of(
+    device: torch.device, own: int = 0, beside: int = 0, share: float = 1.0
+) -> MemoryLimit:
     """The limits on what a process that computes on ``device`` may take for its caches.
 
     ``own``: bytes of private memory that it may hold, 0 for no limit of its own; ``beside``: bytes
-    that a process beside it may take of what both share.
+    that a process beside it may take of what both share; ``share``: of what is free now, beside
+    what it holds already, that both may take in all.
     """
     if device.type == "cuda":
-        return MemoryLimit([lambda: _gpu(device)])
-    shared = [_without(beside, source) for source in (_machine, cgroup_room)]
-    sources: list[Source] = [*shared, *resource_limits()]
+        gpu: list[Source] = [lambda: _gpu(device)]
+        if share < 1:
+            gpu.append(share_limit(share, gpu, lambda: int(torch.cuda.memory_allocated(device))))
+        return MemoryLimit(gpu)
+    shared: list[Source] = [_machine, cgroup_room]
+    sources = [*(_without(beside, source) for source in shared), *resource_limits()]
     if own:
         sources.append(own_limit(own))
+    if share < 1:
+        sources.append(_without(beside, share_limit(share, shared)))
     return MemoryLimit(sources)
+
+
+def share_limit(
+    share: float,
+    sources: Sequence[Source],
+    held: Callable[[], int] = lambda: process_usage().private,
+) -> Source:
+    """A ``share`` of the room that the nearest of ``sources`` leaves now, beside what the process
+    has ``held`` until now: neighbours that take no more than the rest of it are left theirs.
+    """
+    limit = held() + int(share * max(MemoryLimit(sources).room().free, 0))
+    return lambda: Room(limit - held(), "--memory-share")
 
 
 def _without(size: int, source: Source) -> Source:

@@ -21,6 +21,7 @@ from split_server.metrics.families import (
     connection_families,
     generation_families,
     hidden_families,
+    load_families,
     memory_families,
     reuse_families,
     splice_families,
@@ -29,21 +30,28 @@ from split_server.metrics.families import (
     vital_families,
 )
 from split_server.metrics.histogram import DIFFERENCES, Histogram
+from split_server.metrics.load import Load
+from split_server.metrics.readiness import readiness_family
 from split_server.metrics.steps import StepMeter
 from split_server.sessions.keeping.approximate import MEASURES
 from split_server.sessions.step import StepAdmission
 
-# The format that every Prometheus since 0.4.0 reads (prometheus.io, exposition formats).
-MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DISTRIBUTION = "gatelink"
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where gauges are read; ``memory`` and ``generator`` are None where there is none."""
+    """Where gauges are read; ``memory`` and ``generator`` are None where there is none.
+
+    ``reserved``: share of the caches' bytes that is set aside; ``most_sessions``: that there may
+    be; ``ready``: whether new ones are wanted.
+    """
 
     steps: StepAdmission
     sockets: Callable[[], int]
+    reserved: Callable[[], float]
+    most_sessions: int
+    ready: Callable[[], bool]
     memory: Callable[[], dict[str, Any]] | None = None
     generator: Generator | None = None
 
@@ -55,6 +63,9 @@ class Metrics(Collector):
         self._sources = sources
         self.steps = StepMeter()
         self.answers = AnswerMeter()
+        store = sources.steps.store
+        shares = (sources.reserved, lambda: len(store) / sources.most_sessions)
+        self.load = Load(self.steps.waits, shares)
         self.audits = {measure: Histogram(DIFFERENCES) for measure in MEASURES}
         if sources.steps.splicing is not None:
             sources.steps.splicing.audit.told = lambda what, value: self.audits[what].observe(value)
@@ -72,6 +83,8 @@ class Metrics(Collector):
         yield from step_families(self.steps)
         yield from vital_families(sources.steps.vitals)
         yield from time_families(self.steps)
+        yield readiness_family(ready=sources.ready())
+        yield from load_families(self.load.value())
         yield from connection_families(len(sources.steps.store), sources.sockets())
         seeing = sources.steps.seeing
         yield from hidden_families(seeing.hidden, seeing.cold_bytes)

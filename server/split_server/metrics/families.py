@@ -260,6 +260,15 @@ def generation_families(generator: Generator) -> Iterator[Metric]:
     yield from (places_family, ended, tokens, guesses, saved)
 
 
+def load_families(load: float) -> Iterator[Metric]:
+    """How much of its limits it uses."""
+    yield _gauge(
+        "split_load",
+        "0 to 1: the largest share of caches, sessions and bearable waiting in 15 seconds.",
+        load,
+    )
+
+
 def connection_families(sessions: int, sockets: int) -> Iterator[Metric]:
     """Of what is open."""
     yield _gauge("split_sessions", "Sessions that are open.", sessions)

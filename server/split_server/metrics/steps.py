@@ -9,6 +9,7 @@ from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
 from split_server.engine.observer import StepObserver
 from split_server.engine.scheduler import Plan
 from split_server.metrics.histogram import SECONDS, SESSIONS, Histogram
+from split_server.metrics.load import RecentWaits
 from split_server.metrics.turns import Turns, is_decode
 from split_wire.attention import AttentionRows
 
@@ -38,6 +39,7 @@ class StepMeter(StepObserver):
         self.turns = Turns()
         self.pass_seconds = Histogram(SECONDS)
         self.pass_sessions = Histogram(SESSIONS)
+        self.waits = RecentWaits()
         self.attention_bytes = 0
         self._posted = 0
         self._ended = 0
@@ -78,6 +80,7 @@ class StepMeter(StepObserver):
         kind.tokens += rows
         queue, compute = _MICROSECOND * outcome.queue_us, _MICROSECOND * outcome.compute_us
         kind.queue.observe(queue)
+        self.waits.observe(queue)
         kind.compute.observe(compute)
         ended = queued_at + queue + compute
         self.turns.answered(job.cache, job.start, rows, queued_at, ended, job.returned)

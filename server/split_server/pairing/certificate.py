@@ -12,6 +12,7 @@ from cryptography import x509
 
 from split_server.pairing.errors import CertificateUnusable, StateUnusable
 from split_server.pairing.local_ca import LocalAuthority, lan_address, local_name
+from split_server.pairing.lock import held
 from split_server.pairing.state import StateFolder
 
 CERTIFICATE, KEY = "server.pem", "server.key"
@@ -59,16 +60,27 @@ def _require_valid(file: Path, leaf: x509.Certificate, now: datetime.datetime) -
         )
 
 
-def vouched_for(state: StateFolder, host: str) -> bool:
-    """Whether the certificate of the local authority that was issued last is for ``host``.
+def certificate_files(replica: str | None = None) -> tuple[str, str]:
+    """Names of the files of certificate and key, which each of several servers has of its own."""
+    if replica is None:
+        return CERTIFICATE, KEY
+    return f"server-{replica}.pem", f"server-{replica}.key"
+
+
+def vouched_for(state: StateFolder, host: str, replicas: Sequence[str | None] = (None,)) -> bool:
+    """Whether a certificate of the local authority that was issued last, to any of ``replicas``, is
+    for ``host``.
 
     True where none was issued. Raises StateUnusable.
     """
-    data = state.read(CERTIFICATE)
-    if data is None:
-        return True
+    found = [state.read(certificate_files(replica)[0]) for replica in replicas]
+    issued = [data for data in found if data is not None]
+    return not issued or any(_is_for(data, host) for data in issued)
+
+
+def _is_for(certificate: bytes, host: str) -> bool:
     try:
-        names, addresses = _subjects(x509.load_pem_x509_certificate(data))
+        names, addresses = _subjects(x509.load_pem_x509_certificate(certificate))
     except (ValueError, x509.ExtensionNotFound):
         return False
     if _is_ip(host):
@@ -81,7 +93,8 @@ class LanCertificate:
 
     ``names``: DNS names and addresses beside ``localhost`` under which it is reached, a relay's for
     example; ``addresses`` tells the machine's present ones. Those outside the local network are
-    left out, since the authority may not sign for them.
+    left out, since the authority may not sign for them. ``replica``: what this one of several
+    servers is called that share ``state``.
     """
 
     def __init__(
@@ -91,9 +104,11 @@ class LanCertificate:
         names: Sequence[str],
         addresses: Callable[[], Sequence[str]],
         now: Callable[[], datetime.datetime] = utc_now,
+        replica: str | None = None,
     ) -> None:
         self.authority = authority
         self._state = state
+        self._certificate, self._key = certificate_files(replica)
         self._names = sorted({"localhost", *(n for n in names if not _is_ip(n) and local_name(n))})
         self._fixed = [*_ALWAYS, *filter(_is_ip, names)]
         self._addresses = addresses
@@ -107,14 +122,23 @@ class LanCertificate:
 
         Connections that are open keep theirs. Raises StateUnusable.
         """
-        wanted = self._wanted()
-        if self._current_covers(wanted) and (self._loaded or self._load()):
+        # A disk that is not there must not be written to in its place.
+        self._state.require_there()
+        if self._is_good():
             return False
-        issued = self.authority.issue(self._names, wanted, self._now())
-        self._state.write(KEY, issued.key)
-        self._state.write(CERTIFICATE, issued.certificate)
+        with held(self._state, self._certificate):
+            # Another process of this name may have been faster.
+            return not self._is_good() and self._issue()
+
+    def _is_good(self) -> bool:
+        return self._current_covers(self._wanted()) and (self._loaded or self._load())
+
+    def _issue(self) -> bool:
+        issued = self.authority.issue(self._names, self._wanted(), self._now())
+        self._state.write(self._key, issued.key)
+        self._state.write(self._certificate, issued.certificate)
         if not self._load():
-            raise StateUnusable(self._state.file(CERTIFICATE), "it cannot be read back")
+            raise StateUnusable(self._state.file(self._certificate), "it cannot be read back")
         return True
 
     def _wanted(self) -> list[str]:
@@ -132,8 +156,8 @@ class LanCertificate:
         return wanted <= known and set(self._names) <= names
 
     def _current(self) -> x509.Certificate | None:
-        data = self._state.read(CERTIFICATE)
-        if data is None or self._state.read(KEY) is None:
+        data = self._state.read(self._certificate)
+        if data is None or self._state.read(self._key) is None:
             return None
         try:
             return x509.load_pem_x509_certificate(data)
@@ -143,7 +167,8 @@ class LanCertificate:
     def _load(self) -> bool:
         """False where certificate and key do not fit, as after a crash between the two files."""
         try:
-            self.context.load_cert_chain(self._state.file(CERTIFICATE), self._state.file(KEY))
+            files = (self._state.file(self._certificate), self._state.file(self._key))
+            self.context.load_cert_chain(*files)
         except OSError:
             return False
         self._loaded = True

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from split_server.errors import ServerError
-from split_server.pairing.beacon import running
+from split_server.pairing.beacon import Running, running
 from split_server.pairing.certificate import utc_now, vouched_for
 from split_server.pairing.codes import PairingCodes
 from split_server.pairing.devices import DeviceBook
@@ -62,18 +62,20 @@ def add_pairing_commands(commands: argparse._SubParsersAction[argparse.ArgumentP
 
 
 def invitation(state: StateFolder, url: str | None, now: float) -> Invitation:
-    """A fresh code for the server of ``state``, under ``url`` or the first address that its
-    certificate is for.
+    """A fresh code for the server of ``state``: under ``url``, the address that it was given for
+    devices, or the first one that its certificate is for.
 
     Raises StateUnusable, NoServer, AddressNotVouched.
     """
     last = running(state)
     local = state.read(CERTIFICATE) is not None and last.local is not False
-    address = _named(url) if url else _address(state, last.urls, local=local)
-    authority = LocalAuthority.open(state, utc_now()) if local else None
-    doubt = "" if authority is None or vouched_for(state, _host(address)) else _doubt(address)
-    code = PairingCodes(state).make(now)
-    return Invitation(address, code, None if authority is None else authority.fingerprint, doubt)
+    address = _named(url) if url else last.public or _address(state, last, local=local)
+    doubt = ""
+    if local and not vouched_for(state, _host(address), last.replicas):
+        # What the operator calls public shows a certificate of its own.
+        local, doubt = (True, _doubt(address)) if url else (False, "")
+    fingerprint = LocalAuthority.open(state, utc_now()).fingerprint if local else None
+    return Invitation(address, PairingCodes(state).make(now), fingerprint, doubt)
 
 
 def _named(url: str) -> str:
@@ -83,17 +85,20 @@ def _named(url: str) -> str:
     return url.rstrip("/")
 
 
-def _address(state: StateFolder, urls: Sequence[str], *, local: bool) -> str:
-    """The first of ``urls`` that a device will believe. Raises NoServer, AddressNotVouched."""
-    if not urls:
+def _address(state: StateFolder, last: Running, *, local: bool) -> str:
+    """The first address of the servers that a device will believe.
+
+    Raises NoServer, AddressNotVouched.
+    """
+    if not last.urls:
         raise NoServer(
             "no server has run with this state folder, or its machine was on no network; start "
             "one with split-server serve --lan, or name its address with --url"
         )
-    for url in urls:
-        if not local or vouched_for(state, _host(url)):
+    for url in last.urls:
+        if not local or vouched_for(state, _host(url), last.replicas):
             return url
-    raise AddressNotVouched([_host(url) for url in urls])
+    raise AddressNotVouched([_host(url) for url in last.urls])
 
 
 def _doubt(url: str) -> str:

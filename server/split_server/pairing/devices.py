@@ -11,10 +11,11 @@ import json
 import re
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hmac import compare_digest
+from pathlib import Path
 
 from split_files import is_version, parse_document
 from split_server.pairing.errors import StateUnusable, UnknownDevice
@@ -44,6 +45,17 @@ class Device:
         return f"device:{self.id}"
 
 
+def identified(devices: Iterable[Device], token: str) -> Device | None:
+    """The one of ``devices`` that has ``token``."""
+    given = _hash(token)
+    found = None
+    # Every hash is compared, so the time does not depend on which one matches.
+    for device in devices:
+        if compare_digest(device.token_sha256, given):
+            found = device
+    return found
+
+
 class DeviceBook:
     """Reads its file again when another process has changed it."""
 
@@ -53,10 +65,18 @@ class DeviceBook:
         self._seen: object = object()
         self._devices: tuple[Device, ...] = ()
 
+    @property
+    def path(self) -> Path:
+        """Of its file."""
+        return self._state.file(FILE)
+
     def devices(self) -> tuple[Device, ...]:
         """All that are paired, in the order in which they were. Raises StateUnusable."""
         with self._lock:
             version = self._state.version(FILE)
+            if version is None:
+                # A disk that is not there has no book, and nobody was revoked by that.
+                self._state.require_there()
             if version != self._seen:
                 self._devices = _read(self._state)
                 self._seen = version
@@ -64,13 +84,7 @@ class DeviceBook:
 
     def identify(self, token: str) -> Device | None:
         """The device that has ``token``. Raises StateUnusable."""
-        given = _hash(token)
-        found = None
-        # Every hash is compared, so the time does not depend on which one matches.
-        for device in self.devices():
-            if compare_digest(device.token_sha256, given):
-                found = device
-        return found
+        return identified(self.devices(), token)
 
     def add(self, name: str, now: float) -> tuple[Device, str]:
         """Pair a device; the second value is its token, which is kept nowhere else.

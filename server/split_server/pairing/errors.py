@@ -44,6 +44,21 @@ class PairingRefused(SplitError):
         )
 
 
+class StateUnavailable(SplitError):
+    """Who is paired cannot be read or written at present, so nobody is let in by that."""
+
+    code = "state_unavailable"
+    status = 503
+    retryable = True
+    retry_after = 5.0
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the server cannot use the folder that says which devices are paired; try again in a "
+            "moment, and if it stays so, have its operator look at --state"
+        )
+
+
 class PairingBusy(SplitError):
     """Too many attempts within a minute."""
 

@@ -19,24 +19,15 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from split_server.pairing.errors import StateUnusable
+from split_server.pairing.lock import held
 from split_server.pairing.state import StateFolder
+from split_server.security.networks import LOCAL_NETWORKS, is_local
 
 CERTIFICATE, KEY = "ca.pem", "ca.key"
 _CA_DAYS = 3650
 # Phones refuse certificates that are valid for longer (825 days, and less for public ones).
 LEAF_DAYS = 397
 _BACKDATED = datetime.timedelta(hours=24)
-_LAN = (
-    "10.0.0.0/8",
-    "172.16.0.0/12",
-    "192.168.0.0/16",
-    "169.254.0.0/16",
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    "fc00::/7",
-    "fe80::/10",
-    "::1/128",
-)
 _LOCAL_NAMES = ("localhost", "local", "lan", "home.arpa", "internal")
 
 
@@ -57,19 +48,42 @@ class LocalAuthority:
 
     @classmethod
     def open(cls, state: StateFolder, now: datetime.datetime) -> LocalAuthority:
-        """The authority of ``state``, made on the first call. Raises StateUnusable."""
+        """The authority of ``state``, made on the first call, whoever else makes one at the same
+        time. Raises StateUnusable.
+        """
+        found = cls._found(state)
+        if found is not None:
+            return found
+        with held(state, CERTIFICATE):
+            return cls._found(state) or cls._made(state, now)
+
+    @classmethod
+    def _found(cls, state: StateFolder) -> LocalAuthority | None:
+        """None where it is not whole yet. Raises StateUnusable."""
         certificate, key = state.read(CERTIFICATE), state.read(KEY)
-        if certificate is None and key is None:
-            made = cls._make(now)
-            # The key first: a certificate without one would look like a whole authority.
-            state.write(KEY, made._key_pem())
-            state.write(CERTIFICATE, made.pem)
-            return made
         if certificate is None or key is None:
-            # A start that was cut between the two files leaves a key that signed nothing.
-            state.file(KEY if certificate is None else CERTIFICATE).unlink(missing_ok=True)
-            return cls.open(state, now)
+            return None
         return cls._read(state, certificate, key)
+
+    @classmethod
+    def _made(cls, state: StateFolder, now: datetime.datetime) -> LocalAuthority:
+        """A new one, while nobody else makes one. Raises StateUnusable."""
+        made = cls._make(now)
+        for name in (KEY, CERTIFICATE):
+            if state.read(name) is not None:
+                # A start that was cut between the two files leaves a key that signed nothing.
+                state.remove(name)
+        try:
+            # The key first: a certificate without one would look like a whole authority.
+            state.write(KEY, made._key_pem(), replace=False)
+        except FileExistsError:
+            # The client of a network remembers for a while that there was none.
+            found = cls._found(state)
+            if found is None:
+                raise StateUnusable(state.file(KEY), "another server makes it; try again") from None
+            return found
+        state.write(CERTIFICATE, made.pem)
+        return made
 
     @classmethod
     def _read(cls, state: StateFolder, certificate: bytes, key: bytes) -> LocalAuthority:
@@ -162,14 +176,12 @@ def local_name(name: str) -> bool:
 
 def lan_address(address: str) -> bool:
     """Whether the authority may sign for IP ``address``."""
-    ip = ipaddress.ip_address(address)
-    networks = map(ipaddress.ip_network, _LAN)
-    return any(ip in network for network in networks if network.version == ip.version)
+    return is_local(address)
 
 
 def _permitted() -> list[x509.GeneralName]:
     networks: list[x509.GeneralName] = [
-        x509.IPAddress(ipaddress.ip_network(network)) for network in _LAN
+        x509.IPAddress(ipaddress.ip_network(network)) for network in LOCAL_NETWORKS
     ]
     return [*networks, *(x509.DNSName(name) for name in _LOCAL_NAMES)]
 

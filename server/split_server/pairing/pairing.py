@@ -10,6 +10,7 @@ from split_server.pairing.attempts import Attempts
 from split_server.pairing.codes import PairingCodes
 from split_server.pairing.devices import Device, DeviceBook
 from split_server.pairing.errors import PairingRefused
+from split_server.pairing.known import KnownDevices
 from split_server.pairing.local_ca import LocalAuthority
 from split_server.pairing.state import StateFolder
 
@@ -25,7 +26,8 @@ class Paired:
 class Pairing:
     """``authority``: what devices are to trust; None with a certificate of somebody else's.
 
-    ``balancers``: addresses that speak for many devices.
+    ``balancers``: addresses that speak for many devices. ``known``: who is paired, for whoever may
+    not wait for files.
     """
 
     def __init__(
@@ -36,10 +38,11 @@ class Pairing:
         balancers: Collection[str] = (),
     ) -> None:
         self.devices = DeviceBook(state)
+        self.known = KnownDevices(self.devices)
         self.codes = PairingCodes(state)
         self.authority = authority
-        self._clock = clock
-        self._attempts = Attempts(clock, balancers)
+        self._state, self._clock = state, clock
+        self._attempts = Attempts(state, clock, balancers)
 
     def redeem(self, code: str, name: str, address: str = "") -> Paired:
         """A token for the device called ``name`` at ``address``.
@@ -48,12 +51,17 @@ class Pairing:
 
         Raises PairingBusy, PairingRefused, StateUnusable.
         """
+        # A disk that is not there must not be written to in its place.
+        self._state.require_there()
         with self._attempts.counted(address):
             if not self.codes.redeem(code, self._clock()):
                 raise PairingRefused
             return Paired(*self.devices.add(name, self._clock()))
 
     def principal(self, token: str) -> str | None:
-        """The principal of ``token``, None when no paired device has it. Raises StateUnusable."""
+        """The principal of ``token``, None when no paired device has it; it blocks on files.
+
+        Raises StateUnusable.
+        """
         device = self.devices.identify(token)
         return None if device is None else device.principal

@@ -13,7 +13,7 @@ from split_server.security.public import PublicPaths
 from split_server.security.refusal import refuse
 from split_server.security.socket_token import take_tokens
 from split_server.security.tokens import bearer_token
-from split_wire.errors import Unauthorized
+from split_wire.errors import SplitError, Unauthorized
 
 # Where a connection is told that a request on it was let in.
 ADMITTED_EXTENSION = "split.admitted"
@@ -23,7 +23,8 @@ _KEYED = "/v1/messages"
 
 
 class Authenticate:
-    """Pure ASGI: lets a request in with its principal, or answers 401.
+    """Pure ASGI: lets a request in with its principal, or answers 401, and 503 where nobody knows
+    whose token it is.
 
     The token is that of the Authorization header, of a WebSocket's subprotocols, or of X-Api-Key
     where clients of Anthropic's API send it; a request with more than one is refused. Where none is
@@ -41,7 +42,12 @@ class Authenticate:
         if scope["type"] not in ("http", "websocket") or scope["path"] in self._public:
             await self._app(scope, receive, send)
             return
-        if not self._let_in(scope):
+        try:
+            let_in = await self._let_in(scope)
+        except SplitError as refusal:
+            await refuse(scope, receive, send, refusal)
+            return
+        if not let_in:
             challenge = {"WWW-Authenticate": 'Bearer realm="gatelink"'}
             await refuse(scope, receive, send, Unauthorized(), challenge)
             return
@@ -50,8 +56,10 @@ class Authenticate:
             admitted()
         await self._app(scope, receive, send)
 
-    def _let_in(self, scope: Scope) -> bool:
-        """Whether the request has a principal, which is recorded then."""
+    async def _let_in(self, scope: Scope) -> bool:
+        """Whether the request has a principal, which is recorded then. Raises SplitError where
+        nobody knows.
+        """
         given = Headers(scope=scope).getlist("authorization")
         if scope["type"] == "websocket":
             given += [f"Bearer {token}" for token in take_tokens(scope)]
@@ -62,16 +70,16 @@ class Authenticate:
             return True
         if len(given) != 1:
             return False
-        found = self._policy.tokens.credential(given[0]) or self._device(given[0])
+        found = self._policy.tokens.credential(given[0]) or await self._device(given[0])
         if found is None:
             return False
         set_principal(scope, found.principal)
         set_credential(scope, found)
         return True
 
-    def _device(self, authorization: str) -> Credential | None:
+    async def _device(self, authorization: str) -> Credential | None:
         token = bearer_token(authorization)
-        principal = None if token is None else self._policy.device(token)
+        principal = None if token is None else await self._policy.device(token)
         return None if principal is None else Credential(principal)
 
 

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from split_server.security.hanging_up import abort, hang_up
 from split_server.security.principal import Credential, credential_of
 
-_POLICY_VIOLATION = 1008
+_POLICY_VIOLATION, _TRY_LATER = 1008, 1013
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """What a WebSocket is told that is cut: code and reason of its close (RFC 6455, 7.4)."""
+
+    code: int
+    reason: str
+
+
+REVOKED = Farewell(_POLICY_VIOLATION, "revoked")
+# The token may be good: whoever is told so may not throw it away.
+LOCKED_OUT = Farewell(_TRY_LATER, "state_unavailable")
 
 
 class Lease:
@@ -33,7 +47,7 @@ class Lease:
             return {"type": f"{self._scope['type']}.disconnect", "code": _POLICY_VIOLATION}
         return message
 
-    def cut(self) -> None:
+    def cut(self, farewell: Farewell = REVOKED) -> None:
         """Break the connection off; a WebSocket is told why if it reads at once.
 
         It waits for nobody: the goodbye has a task of its own.
@@ -42,13 +56,13 @@ class Lease:
             return
         self._cut = True
         if self._scope["type"] == "websocket":
-            self._goodbye = asyncio.create_task(hang_up(self._scope, self._say_why()))
+            self._goodbye = asyncio.create_task(hang_up(self._scope, self._say_why(farewell)))
         else:
             abort(self._scope)
 
-    async def _say_why(self) -> None:
+    async def _say_why(self, farewell: Farewell) -> None:
         await self._send(
-            {"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": "revoked"}
+            {"type": "websocket.close", "code": farewell.code, "reason": farewell.reason}
         )
 
 
@@ -69,11 +83,11 @@ class Leases:
         if not leases:
             self._open.pop(credential, None)
 
-    def keep(self, valid: Callable[[Credential], bool]) -> None:
+    def keep(self, valid: Callable[[Credential], bool], farewell: Farewell = REVOKED) -> None:
         """Cut what belongs to any other credential, all at once."""
         gone = [credential for credential in self._open if not valid(credential)]
         for lease in [lease for credential in gone for lease in self._open[credential]]:
-            lease.cut()
+            lease.cut(farewell)
 
 
 class LeaseGuard:

@@ -1,8 +1,28 @@
-"""What an address counts as where somebody may have as many of them as they like."""
+"""Addresses: which ones are local, and what one counts as where somebody may have many of them."""
 
 from __future__ import annotations
 
 import ipaddress
+
+# Loopback, and what only machines of one network reach: RFC 1918, 3927, 4193, 4291 and 6598.
+LOCAL_NETWORKS = (
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "169.254.0.0/16",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "fc00::/7",
+    "fe80::/10",
+    "::1/128",
+)
+
+
+def is_local(address: str) -> bool:
+    """Whether IP ``address`` is one of those networks'. Raises ValueError."""
+    ip = ipaddress.ip_address(address)
+    networks = map(ipaddress.ip_network, LOCAL_NETWORKS)
+    return any(ip in network for network in networks if network.version == ip.version)
 
 
 def network_of(address: str) -> str:

@@ -25,6 +25,11 @@ class Credential:
     principal: str
     token: bytes = b""
 
+    @property
+    def is_device(self) -> bool:
+        """Whether it is a paired device's."""
+        return self.principal.startswith(DEVICE_PREFIX)
+
 
 def set_principal(scope: Scope, name: str) -> None:
     """Record the principal that was authenticated."""

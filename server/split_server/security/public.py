@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+HEALTH_PATH, READY_PATH = "/health", "/ready"
 # The pairing code is the credential of what comes before a device has a token. Clients of Ollama's
 # API ask for its level before they send one; the same constant is told by every server.
-ALWAYS = frozenset({"/health", "/ca.crt", "/api/v1/pair", "/api/version"})
+ALWAYS = frozenset({HEALTH_PATH, READY_PATH, "/ca.crt", "/api/v1/pair", "/api/version"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
-import stat
+import os
 from pathlib import Path
 
+from split_files import open_regular
 from split_server.security.tokens import BadTokens, TokenBook, read_tokens
 
+# Looks in a row that find no valid tokens.
+_FATAL = 2
 _log = logging.getLogger(__name__)
 
 
@@ -24,8 +27,13 @@ class TokenFile(TokenBook):
         self._failures = 0
         self.take(read_tokens(path))
 
+    @property
+    def readable(self) -> bool:
+        """False while the file holds no valid tokens."""
+        return self._failures < _FATAL
+
     def refresh(self) -> None:
-        """Read the file again when it was changed.
+        """Read the file again when it was changed; it blocks on that file.
 
         One that holds no valid tokens at two looks in a row lets nobody in until it is mended. One
         look is not enough: whoever writes the file may be in the middle of it.
@@ -45,7 +53,7 @@ class TokenFile(TokenBook):
 
     def _failed(self, error: BadTokens) -> None:
         self._failures += 1
-        if self._failures == 2:
+        if self._failures == _FATAL:
             self.take(TokenBook({}))
             _log.error("the tokens file lets nobody in: %s", error)
 
@@ -53,9 +61,9 @@ class TokenFile(TokenBook):
 def _version(path: Path) -> tuple[int, int, int, int] | None:
     """Changes with every write; None where there is no file that could be read again."""
     try:
-        found = path.stat()
+        # Opened, since the client of a network may remember for long what it looked at.
+        with open_regular(path) as file:
+            found = os.fstat(file.fileno())
     except OSError:
-        return None
-    if not stat.S_ISREG(found.st_mode):
         return None
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)

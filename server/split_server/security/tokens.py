@@ -67,6 +67,11 @@ class TokenBook:
         """Whether any token is that principal's."""
         return principal in self._principals.values()
 
+    @property
+    def readable(self) -> bool:
+        """Whether it is known who has a token; where it is not, nobody is let in."""
+        return True
+
     def refresh(self) -> None:
         """Look whether the tokens have changed; those of a plain book never do."""
 

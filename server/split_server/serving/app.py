@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute
 from split_server.http.adapter_host import mounted_host
 from split_server.http.adapters import adapter_routes
 from split_server.http.cache import cache_routes
-from split_server.http.health import health_routes
+from split_server.http.health import Condition, Probes, condition_routes
 from split_server.http.memory import memory_routes
 from split_server.http.metrics import metrics_routes
 from split_server.http.original.routes import original_routes
@@ -34,9 +34,10 @@ from split_server.http.wire.access_log import AccessLog
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import ErrorBoundary, on_http_exception
 from split_server.http.wire.quota import Quota
-from split_server.http.wire.side_door import Marked, SideDoor
+from split_server.http.wire.side_door import SideDoor
 from split_server.http.wire.sockets import Sockets
 from split_server.metrics.exposition import Metrics, Sources
+from split_server.metrics.load import SAMPLE_SECONDS
 from split_server.pairing.pairing import Pairing
 from split_server.security.access import AccessPolicy
 from split_server.security.authenticate import Authenticate
@@ -45,8 +46,10 @@ from split_server.security.host import HostGuard, OwnAddresses
 from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
 from split_server.serving.config import ServerConfig
+from split_server.serving.lifecycle.phases import Lifecycle
 from split_server.serving.opened import Opened
 from split_server.serving.parts import Parts
+from split_server.serving.settings.replica import require_replica
 from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import Forget, Upkeep, access_upkeep, every
 from split_server.sessions.own_cache import OwnCache
@@ -79,12 +82,13 @@ def build_app(
 
     Raises the errors of ``split_server.errors``.
     """
+    require_replica(config, policy, adapter_host=config.adapter_host)
     return SplitApp(load_parts(config, opened), config, policy, pairing, upkeep)
 
 
 class SplitApp:
-    """``asgi`` is what an ASGI server runs, ``ollama`` the same behind a listener of Ollama's API
-    alone; ``drain`` is awaited before connections are closed.
+    """``asgi`` is what an ASGI server runs; ``drain`` is awaited before connections are closed,
+    ``leave`` may come a while before.
 
     ``policy``: who may come in; ``pairing``: of devices, None without; ``upkeep``: what else runs
     while the application does.
@@ -101,6 +105,9 @@ class SplitApp:
         self.parts = parts
         self._policy, self._pairing = policy, pairing
         self._leases = Leases()
+        stopped = lambda: parts.steps.vitals.stopped  # noqa: E731
+        self._lifecycle = Lifecycle(stopped, warms_up=parts.warm is not None)
+        self.condition = Condition(stopped, lambda: self._lifecycle.ready)
         self._grace = config.shutdown_grace
         self._drained = False
         self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
@@ -117,12 +124,13 @@ class SplitApp:
             self._message_bytes,
             Quota(queued, "bytes of unfinished messages"),
         )
-        self._metrics = self._measured(parts)
+        self._metrics = self._measured(parts, config.max_sessions)
         bodies = Bodies(self._message_bytes)
         self._texts = self._text_apis(parts, bodies)
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
-            *([] if parts.warm is None else [every(_WARM_SECONDS, parts.warm.keep)]),
+            every(SAMPLE_SECONDS, self._sample),
+            *([] if parts.warm is None else [every(_WARM_SECONDS, self._keep_warm)]),
             *access_upkeep(policy, pairing, self._leases, *self._forgetting(parts)),
             *upkeep,
         )
@@ -136,12 +144,18 @@ class SplitApp:
         )
         # A redirect would repeat the Host header of the request.
         self.asgi.router.redirect_slashes = False
-        self.ollama = Marked(self.asgi)
 
-    def _measured(self, parts: Parts) -> Metrics:
-        generator = None if parts.compat is None else parts.compat.generator
-        sockets = self._sockets
-        metrics = Metrics(Sources(parts.steps, sockets.__len__, parts.memory, generator))
+    def _measured(self, parts: Parts, most_sessions: int) -> Metrics:
+        sources = Sources(
+            parts.steps,
+            self._sockets.__len__,
+            parts.reserved,
+            most_sessions,
+            lambda: self._lifecycle.ready,
+            parts.memory,
+            None if parts.compat is None else parts.compat.generator,
+        )
+        metrics = Metrics(sources)
         parts.steps.observe(metrics.steps)
         return metrics
 
@@ -157,8 +171,8 @@ class SplitApp:
         stream = Stream(parts.framed, parts.original, self._sockets)
         weights = Weights(parts.catalog, parts.manifest, self._files)
         return [
-            *health_routes(lambda: parts.steps.vitals.stopped),
-            *metrics_routes(self._metrics),
+            *condition_routes(self.condition),
+            *metrics_routes(self.exposition),
             *([] if parts.memory is None else memory_routes(parts.memory)),
             *cache_routes(OwnCache(parts.steps.reuse), bodies),
             *([] if self._pairing is None else pairing_routes(self._pairing, self._pairing_thread)),
@@ -177,8 +191,9 @@ class SplitApp:
         return [
             Middleware(AccessLog, meter=self._metrics.answers),
             Middleware(SecurityHeaders),
-            Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
-            Middleware(OriginGuard, allowed=config.allow_origin, pages=self._web.public.pages),
+            Middleware(Probes, condition=self.condition),
+            Middleware(HostGuard, allowed=config.hosts, own=OwnAddresses()),
+            Middleware(OriginGuard, allowed=config.origins, pages=self._web.public.pages),
             Middleware(Authenticate, policy=self._policy, public=self._web.public),
             Middleware(LeaseGuard, leases=self._leases),
             Middleware(ErrorBoundary),
@@ -192,6 +207,7 @@ class SplitApp:
         if host is not None:
             await host.start()
         keeping = [asyncio.create_task(work()) for work in self._upkeep]
+        self._lifecycle.start()
         try:
             yield
         finally:
@@ -204,6 +220,8 @@ class SplitApp:
                 host.close()
             self._files.shutdown(wait=False, cancel_futures=True)
             self._pairing_thread.close()
+            if self._pairing is not None:
+                self._pairing.known.close()
             self.parts.framed.close()
             self.parts.original.close()
             if self._texts is not None:
@@ -227,6 +245,26 @@ class SplitApp:
         if self.parts.adapter_host is not None:
             self.parts.adapter_host.sessions.sweep()
 
+    async def _keep_warm(self) -> None:
+        if self.parts.warm is None:
+            return
+        try:
+            await self.parts.warm.keep()
+        finally:
+            self._lifecycle.warmed()
+
+    def exposition(self) -> bytes:
+        """All metrics in Prometheus' text format; call it on the event loop."""
+        return self._metrics.text()
+
+    async def _sample(self) -> None:
+        self._metrics.load.sample()
+
+    def leave(self) -> None:
+        """Want no new sessions any more: those that there are go on, and ``/ready`` says so."""
+        self._lifecycle.leave()
+        self.parts.steps.refuse_newcomers()
+
     async def drain(self) -> None:
         """Refuse new steps, answer those under way, close the sockets; once.
 
@@ -235,6 +273,7 @@ class SplitApp:
         if self._drained:
             return
         self._drained = True
+        self.leave()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._grace):
                 await self.parts.steps.stop()

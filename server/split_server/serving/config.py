@@ -7,10 +7,12 @@ from pathlib import Path
 from split_server.serving.listen_config import (
     ACCESS,
     NETWORK,
-    ListenConfig,
     listen_address,
+    ops_address,
     policy_origin,
 )
+from split_server.serving.settings.memory import MemoryConfig
+from split_server.serving.settings.replica import ReplicaConfig
 from split_server.sessions.cache_groups import group_text
 from split_settings import option, settings
 from split_wire.splice import MOST_BLEND
@@ -31,7 +33,7 @@ class ModelConfig:
 
 
 @settings("server")
-class ComputeConfig(ModelConfig):
+class ComputeConfig(MemoryConfig, ModelConfig):
     """Device, dtype and memory for the model; shared by ``serve`` and ``plan``."""
 
     engine: str = option(
@@ -53,16 +55,10 @@ class ComputeConfig(ModelConfig):
         "which of them this machine would gain by",
         choices=("none", "int8", "int4", "auto"),
     )
-    memory_limit: int = option(
-        0,
-        help="bytes of private memory that this process may hold; 0 takes what the machine, its "
-        "control groups and resource limits leave",
-        minimum=0,
-    )
 
 
 @settings("server")
-class ServerConfig(ComputeConfig, ListenConfig):
+class ServerConfig(ComputeConfig, ReplicaConfig):
     """Settings of ``split-server serve``. Times in seconds, sizes in bytes."""
 
     threads: int = option(
@@ -91,6 +87,21 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "127.0.0.1:11434, where its clients look for it",
         metavar="ADDRESS:PORT",
         parse=listen_address,
+        group=NETWORK,
+    )
+    ops_listen: str | None = option(
+        None,
+        help="loopback or private address and port on which /health, /ready and /metrics alone "
+        "are served as well, from before the model is loaded; beyond loopback /metrics asks for a "
+        "token there",
+        metavar="ADDRESS:PORT",
+        parse=ops_address,
+        group=NETWORK,
+    )
+    ops_targets: Path | None = option(
+        None,
+        help="folder where --ops-listen is named for Prometheus (file_sd) while this server runs",
+        metavar="DIR",
         group=NETWORK,
     )
     lan: bool = option(
@@ -334,6 +345,14 @@ class ServerConfig(ComputeConfig, ListenConfig):
         20.0,
         help="seconds that steps under way get to finish when the server stops",
         minimum=0.1,
+        maximum=3600,
+        group=_LIMITS,
+    )
+    drain_delay: float = option(
+        0.0,
+        help="seconds between SIGTERM and the stop, in which /ready answers 503, new sessions are "
+        "refused and all others go on: so long as a balancer needs to notice",
+        minimum=0,
         maximum=3600,
         group=_LIMITS,
     )

@@ -19,6 +19,7 @@ from split_server.security.access import (
 )
 from split_server.security.host import interface_addresses
 from split_server.serving.listen_config import ListenConfig
+from split_server.serving.settings.replica import ReplicaConfig
 
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - what --lan asks for; tokens and TLS are on then
 _LOOPBACK = "127.0.0.1"
@@ -62,6 +63,7 @@ def open_doorway(
 
     Raises the errors of ``split_server.errors``.
     """
+    replica = config.replica if isinstance(config, ReplicaConfig) else None
     if lan and config.tls == "off":
         raise ConflictingAccess("--tls off contradicts --lan; leave one out")
     host = _host(config, lan=lan)
@@ -73,17 +75,19 @@ def open_doorway(
         token_file=config.token_file,
         auth=config.auth,
         guarded=secure or beside_secure,
+        several=replica is not None,
+        pairs=secure,
     )
     if not (secure or beside_secure):
         return Doorway(host, policy, beside=_beside(beside, policy))
     state = StateFolder(config.state)
-    certificate = None if config.tls_cert else _local(config, state, addresses)
+    certificate = None if config.tls_cert else _local(config, state, addresses, replica)
     tls = _given(config) if certificate is None else certificate.context
     authority = None if certificate is None else certificate.authority
     pairing = None
     if secure and policy.tokens is not None:
         pairing = Pairing(state, authority, balancers=config.balancer)
-        policy = replace(policy, device=pairing.principal)
+        policy = replace(policy, device=pairing.known.principal)
     second = _beside(beside, policy, tls if beside_secure else None)
     return Doorway(host, policy, tls if secure else None, certificate, pairing, second)
 
@@ -123,11 +127,13 @@ def _given(config: ListenConfig) -> ssl.SSLContext:
 
 
 def _local(
-    config: ListenConfig, state: StateFolder, addresses: Callable[[], Sequence[str]]
+    config: ListenConfig,
+    state: StateFolder,
+    addresses: Callable[[], Sequence[str]],
+    replica: str | None,
 ) -> LanCertificate:
-    return LanCertificate(
-        LocalAuthority.open(state, utc_now()), state, config.allow_host, addresses
-    )
+    authority = LocalAuthority.open(state, utc_now())
+    return LanCertificate(authority, state, config.hosts, addresses, replica=replica)
 
 
 def door_limits(config: ListenConfig) -> DoorLimits:

@@ -16,12 +16,13 @@ from urllib.parse import urlsplit
 
 from split_files import parse_document, read_regular
 from split_server.errors import ServerError
+from split_server.security.public import READY_PATH
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import wants_tls
 
 SECONDS = 4.0
 _MAX_BYTES = 64 << 10
-_HEALTHY = {"status": "ok"}
+_READY = {"status": "ready"}
 
 
 class Unhealthy(ServerError):
@@ -71,8 +72,8 @@ def require_health(config: ServerConfig, seconds: float = SECONDS) -> str:
         raise Unhealthy(url, f"no answer ({error or type(error).__name__})") from error
     except (ValueError, RecursionError):
         raise Unhealthy(url, "an answer of something else") from None
-    if status != http.client.OK or answer != _HEALTHY:
-        raise Unhealthy(url, f"it answers {status}")
+    if status != http.client.OK or answer != _READY:
+        raise Unhealthy(url, f"it is not ready (HTTP status {status})")
     return url
 
 
@@ -97,7 +98,7 @@ def _asked(url: str, seconds: float) -> tuple[int, bytes]:
     else:
         connection = http.client.HTTPConnection(host, port, timeout=seconds)
     try:
-        connection.request("GET", "/health")
+        connection.request("GET", READY_PATH)
         answer = connection.getresponse()
         return answer.status, answer.read(_MAX_BYTES)
     finally:

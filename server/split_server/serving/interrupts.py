@@ -1,4 +1,4 @@
-"""Ctrl-C while libraries are imported and a model is loaded."""
+"""Ctrl-C and SIGTERM while libraries are imported and a model is loaded."""
 
 from __future__ import annotations
 
@@ -8,27 +8,34 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+class Terminated(BaseException):
+    """SIGTERM came. Like KeyboardInterrupt it is no error that a library may handle."""
+
+
 @contextmanager
 def heeding_interrupts() -> Iterator[None]:
-    """An interrupt in the ``with`` ends it with KeyboardInterrupt, whatever was made of it inside.
+    """An interrupt in the ``with`` ends it with KeyboardInterrupt, SIGTERM with Terminated,
+    whatever was made of it inside.
 
     Lazy imports turn one into an error of their own or swallow it. For the main thread alone.
     """
-    interrupted = False
+    came: list[type[BaseException]] = []
 
-    def interrupt(_: int, __: FrameType | None) -> None:
-        nonlocal interrupted
-        interrupted = True
-        raise KeyboardInterrupt
+    def interrupt(number: int, _: FrameType | None) -> None:
+        came.append(KeyboardInterrupt if number == signal.SIGINT else Terminated)
+        raise came[0]
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     except BaseException:
-        if interrupted:
-            raise KeyboardInterrupt from None
+        if came:
+            raise came[0] from None
         raise
     finally:
-        signal.signal(signal.SIGINT, before)
-    if interrupted:
-        raise KeyboardInterrupt
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if came:
+        raise came[0]

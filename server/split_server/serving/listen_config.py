@@ -6,6 +6,7 @@ import ipaddress
 from pathlib import Path
 
 from split_server.security.authority import parse_authority, parse_origin
+from split_server.security.networks import is_local
 from split_settings import option, settings
 
 NETWORK, ACCESS = "network", "access"
@@ -44,6 +45,22 @@ def listen_address(text: str) -> str:
     return text.strip()
 
 
+def ops_address(text: str) -> str:
+    """``text`` if it is a loopback or private address and a port. Raises ValueError."""
+    authority = parse_authority(listen_address(text))
+    host = "" if authority is None else authority.host
+    try:
+        local = host == "localhost" or is_local(host)
+    except ValueError:
+        raise ValueError(f"{text!r} names no IP address; write it like 127.0.0.1:9095") from None
+    if not local:
+        raise ValueError(
+            f"{text!r}: health and metrics are for loopback and private addresses alone; name one "
+            "of them, and none for all"
+        )
+    return text.strip()
+
+
 def policy_origin(text: str) -> str:
     """The origin ``text`` as a content security policy names it. Raises ValueError."""
     origin = parse_origin(text.strip().rstrip("/"))
@@ -58,7 +75,10 @@ def policy_origin(text: str) -> str:
 
 @settings("server", slots=False)
 class ListenConfig:
-    """A base of the settings of each server."""
+    """A base of the settings of each server.
+
+    ``hosts``: names under which it is reached beside its own; ``origins`` whose pages may use it.
+    """
 
     host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=NETWORK)
     tls: str = option(
@@ -134,3 +154,11 @@ class ListenConfig:
     log_format: str = option(
         "text", help="log lines for people, or one JSON object each", choices=("text", "json")
     )
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return self.allow_host
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        return self.allow_origin

@@ -22,7 +22,8 @@ from split_server.sessions.step import StepAdmission
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """``steps``: the admission that ``framed`` and ``original`` sessions pass; ``memory`` reports
-    on the process's memory, None where nothing plans it.
+    on the process's memory, None where nothing plans it; ``reserved``: the share of the bytes for
+    caches that is set aside.
 
     ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
     steps may name in the clear, ``left_out``: folders that hold none for the model;
@@ -36,6 +37,7 @@ class Parts:
     framed: FramedSessions
     original: OriginalProtocol
     memory: Callable[[], dict[str, Any]] | None = None
+    reserved: Callable[[], float] = lambda: 0.0
     compat: Compat | None = None
     adapters: Mapping[str, AdapterFile] = field(default_factory=dict)
     left_out: Sequence[AdapterUnusable] = ()

@@ -44,7 +44,7 @@ def plan_memory(
     device = resolve_device(config.device)
     item = resolve_dtype(checkpoint, config.dtype, device).itemsize
     beside = process_bytes(checkpoint.path / TOKENIZER) if texts else 0
-    limit = memory_limit_of(device, config.memory_limit, beside)
+    limit = memory_limit_of(device, config.memory_limit, beside, config.memory_share)
     shape = shape_of(checkpoint.config, item, device.type)
     plan = MemoryPlan(shape, padded(pass_rows(device) + 1))
     texts_bytes = TEXT_BYTES + KEPT_BYTES + SCORE_BYTES
@@ -61,13 +61,14 @@ def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
     _log.info("memory: %s", summary(planner.plan, total, planner.reserve, left))
     limits = BudgetLimits(total, config.cache_bytes_per_principal or total)
     apart = resolve_device(config.device).type != "cpu"
-    share = _host_free() // _HOST_SHARE if apart else total // _POOL_SHARE
+    share = _host_free(config) // _HOST_SHARE if apart else total // _POOL_SHARE
     return MeasuredRoom(limits, planner, _run_pool(config, share), apart=apart)
 
 
-def _host_free() -> int:
+def _host_free(config: ServerConfig) -> int:
     """Bytes of the host's memory that what is kept of a GPU's caches may lie in."""
-    return max(memory_limit_of(torch.device("cpu")).room().free, 0)
+    limit = memory_limit_of(torch.device("cpu"), share=config.memory_share)
+    return max(limit.room().free, 0)
 
 
 def _run_pool(config: ServerConfig, share: int) -> RunPool | None:

@@ -8,11 +8,16 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from starlette.types import ASGIApp
+
 from split_server.engine.model.openmp import prepare_openmp
-from split_server.http.wire.server import Beside, listening, run_until_signal
+from split_server.http.wire.graceful import Beside, GracefulServer, Leaving
+from split_server.http.wire.server import listening, uvicorn_config
+from split_server.http.wire.side_door import Marked
+from split_server.memory.allocator import share_one_heap
 from split_server.pairing.beacon import leave
 from split_server.pairing.codes import LIFETIME
 from split_server.pairing.commands import AddressNotVouched, invitation
@@ -31,10 +36,14 @@ from split_server.serving.greeting import (
     listening_urls,
 )
 from split_server.serving.health import leave_addresses
-from split_server.serving.interrupts import heeding_interrupts
+from split_server.serving.interrupts import Terminated, heeding_interrupts
+from split_server.serving.lifecycle.aside import running_aside
+from split_server.serving.lifecycle.gate import Gate
+from split_server.serving.lifecycle.ops import ops_listening, ops_urls
 from split_server.serving.logs import configure_logs
 from split_server.serving.opened import open_all
-from split_server.serving.presence import About, present
+from split_server.serving.presence import About, Presence, present
+from split_server.serving.settings.replica import require_replica
 from split_server.serving.upkeep import certificate_upkeep
 
 if TYPE_CHECKING:
@@ -59,44 +68,67 @@ def serve(config: ServerConfig, say: Say) -> int:
     configure_logs(config.log_format, config.log_level)
     address = ollama_address(config)
     doorway = open_doorway(config, lan=config.lan, beside=None if address is None else address.host)
+    require_replica(config, doorway.policy, adapter_host=config.adapter_host)
+    gate = Gate()
+    # A heap that exists stays, and the server's thread would have one of its own.
+    share_one_heap()
     # A port in use and a wrong folder are told before torch is imported and a model loaded, which
     # takes seconds.
     with (
         listening(doorway.host, config.port) as sockets,
         _listening_beside(address) as others,
+        ops_listening(config, doorway.policy, gate) as ops,
         present() as presence,
     ):
         if config.address_file is not None:
             leave_addresses(config.address_file, [])
-        with heeding_interrupts():
-            prepare_openmp()
-            opened = open_all(config)
-            from split_server.serving.app import build_app
+        beside = (*beside_of(doorway, gate, others), *ops)
+        server = _server(config, doorway, gate, beside)
+        with suppress(Terminated), running_aside(server, sockets) as aside:
+            with heeding_interrupts():
+                if aside.ending:
+                    raise Terminated
+                app = _load(config, doorway, presence)
+            leave_out_what_is_loaded()
+            say([_described(app)])
 
-            upkeep = (*certificate_upkeep(doorway.certificate), presence.upkeep())
-            app = build_app(config, doorway.policy, doorway.pairing, upkeep, opened)
-        leave_out_what_is_loaded()
-        say([_described(app)])
+            def announce() -> None:
+                # Whoever reads that it listens finds it.
+                presence.begin(_about(config, app, device_urls(doorway, sockets)))
+                if config.address_file is not None:
+                    leave_addresses(config.address_file, listening_urls(doorway, sockets))
+                say([*_missing(config, app), *_mounted(app), PRIVACY])
+                say(f"health and metrics alone on {url}" for url in ops_urls(ops))
+                say([*contained(config.hosts, doorway), *greeting(doorway, sockets, others)])
+                say(invited(config, doorway, sockets))
 
-        def announce() -> None:
-            # Whoever reads that it listens finds it.
-            presence.begin(_about(config, app, device_urls(doorway, sockets)))
-            if config.address_file is not None:
-                leave_addresses(config.address_file, listening_urls(doorway, sockets))
-            say([*_missing(config, app), *_mounted(app), PRIVACY])
-            say([*contained(config.allow_host, doorway), *greeting(doorway, sockets, others)])
-            say(invited(config, doorway, sockets))
-
-        run_until_signal(
-            app,
-            sockets,
-            config.shutdown_grace,
-            doorway.tls,
-            announce,
-            door_limits(config),
-            beside_of(doorway, app, others),
-        )
+            gate.hand_over(app, announce)
+            aside.wait()
     return 0
+
+
+def _load(config: ServerConfig, doorway: Doorway, presence: Presence) -> SplitApp:
+    prepare_openmp()
+    opened = open_all(config)
+    from split_server.serving.app import build_app
+
+    upkeep = (*certificate_upkeep(doorway.certificate), presence.upkeep())
+    return build_app(config, doorway.policy, doorway.pairing, upkeep, opened)
+
+
+def _server(
+    config: ServerConfig, doorway: Doorway, gate: Gate, beside: Sequence[Beside]
+) -> GracefulServer:
+    """What runs ``gate``, and later the application behind it."""
+    settings = uvicorn_config(gate, 0, config.shutdown_grace, doorway.tls, door_limits(config))
+    return GracefulServer(
+        settings,
+        gate.drain,
+        gate.started,
+        *beside,
+        loading=gate,
+        leaving=Leaving(gate.leave, config.drain_delay),
+    )
 
 
 def ollama_address(config: ServerConfig) -> Authority | None:
@@ -108,11 +140,11 @@ def ollama_address(config: ServerConfig) -> Authority | None:
     return parse_authority(config.ollama_listen)
 
 
-def beside_of(doorway: Doorway, app: SplitApp, sockets: Sequence[socket.socket]) -> Beside | None:
-    """The second listener, None where there is none."""
+def beside_of(doorway: Doorway, app: ASGIApp, sockets: Sequence[socket.socket]) -> list[Beside]:
+    """The listener of Ollama's API alone, if there is one, whose requests ``app`` answers."""
     if doorway.beside is None:
-        return None
-    return Beside(sockets, app.ollama, doorway.beside.tls)
+        return []
+    return [Beside(sockets, Marked(app), doorway.beside.tls)]
 
 
 @contextmanager
@@ -156,7 +188,13 @@ def invited(config: ServerConfig, doorway: Doorway, sockets: Sequence[socket.soc
     if doorway.pairing is None:
         return []
     state, urls = StateFolder(config.state), device_urls(doorway, sockets)
-    leave(state, urls, local=doorway.certificate is not None)
+    leave(
+        state,
+        urls,
+        local=doorway.certificate is not None,
+        public=config.public_url,
+        replica=config.replica,
+    )
     if not config.lan or doorway.pairing.devices.devices():
         return []
     if not urls:

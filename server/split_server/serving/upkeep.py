@@ -7,12 +7,14 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeAlias
 
+from split_server.looks import Looks
 from split_server.pairing.certificate import LanCertificate
 from split_server.pairing.errors import StateUnusable
 from split_server.pairing.pairing import Pairing
 from split_server.security.access import AccessPolicy
-from split_server.security.leases import Leases
-from split_server.security.principal import ANONYMOUS, LOCAL
+from split_server.security.leases import LOCKED_OUT, Leases
+from split_server.security.principal import ANONYMOUS, DEVICE_PREFIX, LOCAL
+from split_server.security.tokens import TokenBook
 
 REVOCATION_SECONDS = 0.25
 CERTIFICATE_SECONDS = 60.0
@@ -27,7 +29,8 @@ Upkeep: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 def access_upkeep(
     policy: AccessPolicy, pairing: Pairing | None, leases: Leases, *forget: Forget
 ) -> Sequence[Upkeep]:
-    """Cuts off whoever has no valid token any more; a damaged book pairs nobody.
+    """Cuts off whoever has no valid token any more. Where nobody knows who has one, everybody whom
+    that is about is cut off as well, and what is kept of them stays until somebody knows.
 
     ``forget``: drop the sessions of the principals that their argument is true for.
     """
@@ -41,27 +44,38 @@ def access_upkeep(
 
         return (drop_the_named,)
 
-    async def cut_off() -> None:
-        tokens.refresh()
-        paired = _paired(pairing)
+    async def cut_off(looks: Looks) -> None:
+        # Neither disk keeps the other one's news waiting.
+        await asyncio.gather(looks.another(), _look(pairing))
+        paired = frozenset() if pairing is None else pairing.known.principals()
         # Each time, since a device may have come and gone since the last one. Sessions first: what
         # they hold is what the others wait for.
         for drop in forget:
-            drop(lambda name: not (name in paired or tokens.has(name)))
-        leases.keep(lambda held: held.principal in paired or tokens.holds(held))
+            drop(lambda name: _gone(name, tokens, paired))
+        if paired is None:
+            leases.keep(lambda held: not held.is_device, LOCKED_OUT)
+        leases.keep(lambda held: tokens.holds(held) or held.principal in (paired or ()))
 
-    return (every(REVOCATION_SECONDS, cut_off),)
+    async def kept() -> None:
+        looks = Looks("tokens", tokens.refresh)
+        try:
+            await every(REVOCATION_SECONDS, lambda: cut_off(looks))()
+        finally:
+            looks.close()
+
+    return (kept,)
 
 
-def _paired(pairing: Pairing | None) -> frozenset[str]:
-    """Principals of the paired devices."""
-    if pairing is None:
-        return frozenset()
-    try:
-        return frozenset(device.principal for device in pairing.devices.devices())
-    except StateUnusable as error:
-        _log.error("paired devices are locked out: %s", error)
-        return frozenset()
+async def _look(pairing: Pairing | None) -> None:
+    if pairing is not None:
+        await pairing.known.look()
+
+
+def _gone(name: str, tokens: TokenBook, paired: frozenset[str] | None) -> bool:
+    """Whether the principal is known to have no token; ``paired``: devices, None: nobody knows."""
+    if name.startswith(DEVICE_PREFIX):
+        return paired is not None and name not in paired
+    return tokens.readable and not tokens.has(name)
 
 
 def certificate_upkeep(certificate: LanCertificate | None) -> Sequence[Upkeep]:

@@ -62,10 +62,13 @@ class Answer:
 
 
 class FramedSessions:
-    """Sessions whose steps come as ``split.v1`` frames, over whatever carries them."""
+    """Sessions whose steps come as ``split.v1`` frames, over whatever carries them.
 
-    def __init__(self, steps: StepAdmission) -> None:
-        self._steps = steps
+    ``replica``: what devices are told of which server it is, None for an only one.
+    """
+
+    def __init__(self, steps: StepAdmission, replica: str | None = None) -> None:
+        self._steps, self._replica = steps, replica
         self._framed_steps = FramedSteps(steps)
         self._framed_spans = FramedSpans(steps)
         self.max_frame_bytes = frame_limit(steps.info.hidden_size, steps.max_rows)
@@ -136,7 +139,9 @@ class FramedSessions:
             if message.cache != "off":
                 self._steps.recall.keep(session, message.cache_salt, share, message.cache)
 
-        session = await self._steps.opening.opened(principal, dtype, prepare)
+        opening = self._steps.opening
+        patience = opening.patience_of(wait=message.wait)
+        session = await opening.opened(principal, dtype, prepare, patience=patience)
         try:
             if message.probe is not None:
                 tasks = self._steps.tasks
@@ -171,6 +176,7 @@ class FramedSessions:
             prefix=session.chain.at(cached) if cached else b"",
             interactive_rows=INTERACTIVE_ROWS,
             tiers=session.inexact,
+            replica=self._replica,
         )
 
     def _capabilities(self, session: Session) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ class StepAdmission:
     """``manifest``: the served model's digest, with which every chain begins; ``max_queued``: steps
     that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
     step may name; ``open_within``: seconds that a newcomer waits for a session, or for its memory;
+    ``queue_newcomers``: whether a device waits for a session that does not say that it will;
     ``reuse``: keeps keys and values for later sessions, None where nothing is kept; ``groups``:
     principals that may share some of that; ``rotation``: moves keys, None where nothing is spliced;
     ``approximate``: has some of the replies behind that computed plainly as well; ``blending``:
@@ -73,6 +74,7 @@ class StepAdmission:
         reuse: Reuse | None = None,
         groups: CacheGroups | None = None,
         *,
+        queue_newcomers: bool = True,
         spans: bool = False,
         rotation: KeyRotation | None = None,
         approximate: ApproximateAudit | None = None,
@@ -86,8 +88,14 @@ class StepAdmission:
         self.tasks = LastingTasks()
         self._engine = engine
         self._adapters = dict(adapters)
-        self._stopping = False
-        self.opening = Opening(store, manifest, open_within, self.require_serving)
+        self._stopping = self._leaving = False
+        self.opening = Opening(
+            store,
+            manifest,
+            open_within,
+            self._require_staying,
+            queue_newcomers=queue_newcomers,
+        )
         self._sharing = None if reuse is None else reuse.sharing
         self._entrance = Entrance(store, engine.info, max_queued, open_within, self._sharing)
         self.recall = Recall(reuse, store, self._entrance)
@@ -133,6 +141,11 @@ class StepAdmission:
         if self.reuse is not None:
             self.reuse.start()
 
+    def refuse_newcomers(self) -> None:
+        """Refuse new sessions, those that are waited for included; the others go on."""
+        self._leaving = True
+        self._freed()
+
     async def stop(self) -> None:
         """Refuse new sessions and steps, answer those that were admitted, end the model thread."""
         self._stopping = True
@@ -165,6 +178,12 @@ class StepAdmission:
         """Raise ShuttingDown once the server is stopping."""
         if self._stopping:
             raise ShuttingDown
+
+    def _require_staying(self) -> None:
+        """Raise ShuttingDown once new sessions had better go elsewhere."""
+        if self._leaving:
+            raise ShuttingDown
+        self.require_serving()
 
     def require_context(self, positions: int) -> None:
         """Raise ContextOverflow for more positions than the model has."""

@@ -36,6 +36,11 @@ def test_what_travelled_is_counted() -> None:
     assert "no open session\nattention: asked for 2 times\nadapter: banking; the" in later
 
 
+def test_a_server_that_names_itself_is_named() -> None:
+    assert "replica" not in text_of()
+    assert "replica room-2, as it calls itself" in text_of(replica="room-2")
+
+
 def test_the_words_claim_no_more_than_is_so() -> None:
     text = text_of()
     assert "assume that it can recover the prompt and the reply" in text

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,6 +10,7 @@ import pytest
 from split_client.errors import (
     Cancelled,
     ConnectionLost,
+    NotASplitServer,
     ServerRefused,
     ServerUnreachable,
     TlsMismatch,
@@ -16,8 +18,10 @@ from split_client.errors import (
 )
 from split_client.transport.channel import Channel, Patience, Reconnecting
 from split_client.transport.connect import connector
+from split_client.transport.routing.route import Route
 from split_wire.codec import encode_message
 from split_wire.messages import Ping, Pong
+from tests.patience import PATIENCE
 from tests.split_client.servers import http_server, posting, socket_server
 
 PING, PONG = encode_message(Ping()), encode_message(Pong())
@@ -50,6 +54,12 @@ class Script:
     def pause(self, seconds: float) -> None:
         self.waits.append(seconds)
         self.now += seconds
+
+    def settled(self) -> None:
+        """What was begun beside the exchanges has ended."""
+        for thread in threading.enumerate():
+            if thread.name == "early socket":
+                thread.join(PATIENCE)
 
     def channel(self, mode: Any = "auto", **options: Any) -> Channel:
         options = {"pause": self.pause, "clock": lambda: self.now, "chance": lambda: 1.0} | options
@@ -180,6 +190,81 @@ def test_after_a_loss_over_http_a_socket_is_tried_again() -> None:
     channel.exchange(b"x")
     channel.exchange(b"x")
     assert script.kinds == ["websocket", "http", "websocket"]
+
+
+def test_who_fell_to_http_while_nobody_answered_comes_back_to_a_websocket() -> None:
+    refused = [UpgradeRefused("503"), ServerUnreachable("a", "refused"), UpgradeRefused("503")]
+    script = Script(answers=[b"1", LOST], connects=[None, *refused])
+    channel = script.channel()
+    channel.exchange(b"x")
+    channel.exchange(b"y")
+    assert channel.transport_name == "http"
+    fell = script.now
+    while channel.transport_name == "http":
+        assert script.now < fell + 60
+        channel.exchange(b"z")
+        script.now += 1
+        script.settled()
+    assert script.sent.count(PING) == 1
+    assert channel.exchange(b"over it") == b"answer"
+    # The connection that it left is closed, and nothing was lost with it.
+    assert (script.kinds[-1], script.closed, channel.reconnects) == ("websocket", 2, 1)
+
+
+def test_who_never_had_a_websocket_stays_on_http() -> None:
+    script = Script(connects=[UpgradeRefused("blocked")])
+    channel = script.channel()
+    for _ in range(200):
+        channel.exchange(b"x")
+        script.now += 1
+    assert script.kinds == ["websocket", "http"]
+
+
+def test_sockets_that_answer_pings_alone_are_left_again() -> None:
+    script = Script(connects=[None, UpgradeRefused("503")], answers=[b"1", LOST])
+    channel = script.channel()
+    channel.exchange(b"x")
+    channel.exchange(b"x")
+    while not script.sent.count(PING):
+        channel.exchange(b"x")
+        script.now += 1
+        script.settled()
+    script.answers += [LOST, LOST]
+    assert channel.exchange(b"x") == b"answer"
+    assert script.kinds[-3:] == ["websocket", "websocket", "http"]
+
+
+def test_500_of_something_in_between_is_a_loss_once_the_server_has_proven_itself() -> None:
+    script = Script(answers=[b"1", NotASplitServer(500), NotASplitServer(500)])
+    channel = script.channel("http")
+    channel.exchange(b"x")
+    assert channel.exchange(b"y") == b"answer"
+    assert script.sent == [b"x", b"y", b"y", b"y"]
+    assert channel.reconnects == 1
+
+
+@pytest.mark.parametrize(("before", "status"), [([], 500), ([b"1"], 404), ([b"1"], 200)])
+def test_another_page_is_not_a_split_server(before: list[bytes], status: int) -> None:
+    script = Script(answers=[*before, NotASplitServer(status)])
+    channel = script.channel("http")
+    for _ in before:
+        channel.exchange(b"x")
+    with pytest.raises(ServerRefused, match="not a split server"):
+        channel.exchange(b"y")
+    assert script.waits == []
+
+
+def test_another_way_is_gone_over_a_new_connection() -> None:
+    script, route = Script(), Route()
+    channel = script.channel(route=route)
+    channel.exchange(b"x")
+    before = route.id
+    channel.reroute(None)
+    assert (channel.transport_name, script.closed) == (None, 1)
+    assert route.id != before
+    channel.reroute(before)
+    assert route.id == before
+    assert channel.exchange(b"x") == b"answer"
 
 
 @pytest.mark.parametrize("mode", ["websocket", "http"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,10 @@ from split_client.transport import connect as connect_module
 from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.proxies import has_proxy
+from split_client.transport.routing.route import Route
+from split_wire.codec import encode_message
+from split_wire.messages import Ping, Pong
+from tests.split_client.servers import http_server, not_found, posting
 
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
@@ -65,3 +70,33 @@ def test_where_only_a_proxy_leads_out_the_websocket_leaves_the_way_to_http(
     connect = connector(Endpoint.parse(f"http://127.0.0.1:{closed_port}"), None, 1000)
     with pytest.raises(UpgradeRefused):
         connect("websocket", 1.0)
+
+
+def test_a_routing_id_goes_with_frames_as_it_is_when_a_connection_is_made() -> None:
+    seen: list[str] = []
+    route = Route("AAAAAAAAAAAAAAAAAAAAAA")
+
+    def get(handler: Any) -> None:
+        seen.append(handler.path)
+        not_found(handler)
+
+    def post(handler: Any) -> None:
+        seen.append(handler.path)
+        posting(lambda _: encode_message(Pong()))(handler)
+
+    with http_server(get, post) as endpoint:
+        below = Endpoint.parse(f"{endpoint.url}/below")
+        connect = connector(below, "secret", 1000, route)
+        with pytest.raises(UpgradeRefused):
+            connect("websocket", 5.0)
+        transport = connect("http", 5.0)
+        route.change("BBBBBBBBBBBBBBBBBBBBBA")
+        for _ in range(2):
+            transport.exchange(encode_message(Ping()), 5.0)
+        transport.close()
+        transport = connect("http", 5.0)
+        transport.exchange(encode_message(Ping()), 5.0)
+        transport.close()
+    stream, forward = "/below/api/v1/split/stream", "/below/api/v1/split/forward"
+    first, second = "?s=AAAAAAAAAAAAAAAAAAAAAA", "?s=BBBBBBBBBBBBBBBBBBBBBA"
+    assert seen == [stream + first, forward + first, forward + first, forward + second]

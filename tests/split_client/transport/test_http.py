@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
+from split_client.errors import ConnectionLost, NotASplitServer, ServerRefused, ServerUnreachable
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.http import HttpTransport
 from split_wire.codec import encode_message
@@ -62,6 +62,12 @@ def test_a_page_of_somebody_else_is_named_as_that(body: bytes) -> None:
     with pytest.raises(ServerRefused) as caught:
         exchange(lambda handler: respond(handler, 404, body), limit=1 << 16)
     assert caught.value.code == "not_a_split_server"
+
+
+def test_the_status_of_somebody_elses_page_is_told() -> None:
+    with pytest.raises(NotASplitServer) as caught:
+        exchange(lambda handler: respond(handler, 500, b"Internal Server Error"))
+    assert (caught.value.status, caught.value.code) == (500, "not_a_split_server")
 
 
 def test_a_gateway_without_its_server_is_a_lost_connection() -> None:

@@ -14,6 +14,7 @@ from split_server.memory.limit import (
     memory_limit_of,
     own_limit,
     resource_limits,
+    share_limit,
 )
 from split_server.memory.usage import Usage
 
@@ -33,6 +34,39 @@ def test_untouched_memory_counts_only_where_the_limit_has_not_counted_it() -> No
 
 def test_the_own_limit_counts_private_memory() -> None:
     assert own_limit(1000, lambda: _USAGE)() == Room(900, "--memory-limit")
+
+
+def test_a_share_is_of_what_was_free_at_the_start_and_stays_that() -> None:
+    held, free = [100], [1000]
+    room = share_limit(0.25, [lambda: Room(free[0], "machine")], lambda: held[0])
+    assert room() == Room(250, "--memory-share")
+    # What it takes itself counts, and what a neighbour takes does not.
+    held[0], free[0] = 300, 200
+    assert room() == Room(50, "--memory-share")
+
+
+def test_shares_that_are_one_together_never_take_more_than_there_was() -> None:
+    free, taken = 1000, 0
+    for share in (0.5, 0.5):
+        # One after the other, each as much as it may at once.
+        room = share_limit(share, [lambda left=free - taken: Room(left, "machine")], lambda: 7)()
+        assert room is not None
+        taken += room.free
+    assert taken <= free
+
+
+def test_a_machine_with_nothing_left_gives_no_share() -> None:
+    assert share_limit(0.5, [lambda: Room(-10, "cgroup")], lambda: 0)() == Room(0, "--memory-share")
+
+
+def test_a_share_names_itself_where_it_is_nearest_and_counts_what_runs_beside() -> None:
+    cpu = torch.device("cpu")
+    whole = memory_limit_of(cpu).room().free
+    limit = memory_limit_of(cpu, share=0.25, beside=1 << 20)
+    room = limit.room()
+    assert room.source == "--memory-share"
+    assert room.free < whole / 2
+    assert memory_limit_of(cpu, share=1.0).room().source != "--memory-share"
 
 
 def test_a_cpu_process_without_limits_has_what_the_machine_has() -> None:

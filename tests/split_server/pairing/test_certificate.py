@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import datetime
 import ssl
+from functools import partial
 from pathlib import Path
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from split_server.pairing.certificate import CERTIFICATE, KEY, LanCertificate, given_certificate
-from split_server.pairing.errors import CertificateUnusable
+from split_server.pairing.certificate import (
+    CERTIFICATE,
+    KEY,
+    LanCertificate,
+    given_certificate,
+    vouched_for,
+)
+from split_server.pairing.errors import CertificateUnusable, StateUnusable
 from split_server.pairing.local_ca import LEAF_DAYS, LocalAuthority
 from split_server.pairing.state import StateFolder
 
@@ -136,3 +143,34 @@ def test_nobody_is_asked_for_the_passphrase_of_a_given_key(tmp_path: Path) -> No
     key.write_bytes(encrypted)
     with pytest.raises(CertificateUnusable, match="the key is encrypted"):
         given_certificate(certificate, key, NOW)
+
+
+def test_servers_that_share_a_folder_have_certificates_of_their_own(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    addresses = {"a": ["192.168.1.7"], "b": ["192.168.1.8"]}
+    made = {
+        name: LanCertificate(
+            LocalAuthority.open(state, NOW),
+            state,
+            (),
+            partial(addresses.__getitem__, name),
+            replica=name,
+        )
+        for name in addresses
+    }
+    # Neither issues one in place of the other's.
+    assert not any(certificate.renew() for certificate in made.values())
+    assert vouched_for(state, "192.168.1.8", ("a", "b"))
+    assert not vouched_for(state, "192.168.1.8", ("a",))
+    assert vouched_for(state, "192.168.1.8")
+    assert state.read(CERTIFICATE) is None
+
+
+def test_a_certificate_is_not_written_where_the_folder_was(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "state")
+    certificate = machine.certificate()
+    machine.state.path.rename(tmp_path / "away")
+    machine.addresses = ["10.0.0.4"]
+    with pytest.raises(StateUnusable, match="is its disk mounted"):
+        certificate.renew()
+    assert not machine.state.path.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,63 @@ def test_what_an_older_server_left_and_what_is_damaged_is_read_as_far_as_it_goes
     state = StateFolder(tmp_path)
     state.write(FILE, data)
     assert running(state) == expected
+
+
+def test_several_servers_have_an_entry_each_and_the_newest_comes_first(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    leave(state, ["https://old"], local=True)
+    for name, url in (("a", "https://1"), ("b", "https://2"), ("a", "https://3")):
+        leave(state, [url], local=True, replica=name)
+    assert running(state) == Running(("https://3", "https://2"), True, None, ("a", "b"))
+    for number in range(200):
+        leave(state, ["https://x"], local=True, replica=f"pod-{number}")
+    assert len(running(state).replicas) == 64
+    assert running(state).replicas[0] == "pod-199"
+    leave(state, [LAN], local=False)
+    assert running(state) == Running((LAN,), False)
+
+
+def test_servers_that_start_at_the_same_time_all_leave_their_address(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    threads = [
+        threading.Thread(
+            target=leave, args=(state, [f"https://{i}"]), kwargs={"local": True, "replica": f"r{i}"}
+        )
+        for i in range(12)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(running(state).replicas) == {f"r{i}" for i in range(12)}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"replicas": 3}',
+        b'{"replicas": [3, {"name": "../ca"}, {"name": "a", "urls": 3, "local": 1, "public": 2}]}',
+    ],
+)
+def test_entries_that_are_damaged_are_left_out(tmp_path: Path, data: bytes) -> None:
+    state = StateFolder(tmp_path)
+    state.write(FILE, data)
+    assert running(state).urls == ()
+    assert "../ca" not in running(state).replicas
+    leave(state, [LAN], local=True, replica="b")
+    assert running(state).urls == (LAN,)
+
+
+def test_the_public_address_is_told_before_those_of_the_servers(state: StateFolder) -> None:
+    leave(state, [LAN], local=True, public="https://box.local", replica=None)
+    made = invitation(state, None, NOW)
+    assert (made.url, made.doubt) == ("https://box.local", "")
+    assert made.fingerprint is not None
+
+
+def test_a_public_name_that_the_local_authority_is_not_for_has_a_certificate_of_its_own(
+    state: StateFolder,
+) -> None:
+    leave(state, [LAN], local=True, public="https://chat.example.org")
+    made = invitation(state, None, NOW)
+    assert (made.url, made.fingerprint, made.doubt) == ("https://chat.example.org", None, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import ssl
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from cryptography import x509
 from split_server.pairing.errors import StateUnusable
 from split_server.pairing.local_ca import CERTIFICATE, KEY, LocalAuthority, lan_address, local_name
 from split_server.pairing.state import StateFolder
+from tests.patience import PATIENCE
 
 NOW = datetime.datetime.now(datetime.UTC)
 
@@ -111,3 +113,39 @@ def test_names_and_addresses_are_local_or_not() -> None:
     assert not any(map(local_name, ["example.com", "local.example.com", "notlocal", "xlan"]))
     assert all(map(lan_address, ["10.1.2.3", "192.168.0.1", "fd00::1", "::1", "100.64.0.9"]))
     assert not any(map(lan_address, ["8.8.8.8", "2001:4860::1", "172.32.0.1"]))
+
+
+def test_servers_that_start_at_the_same_time_make_one_authority(tmp_path: Path) -> None:
+    state, made = tmp_path / "state", list[bytes]()
+    ready = threading.Barrier(8)
+
+    def start() -> None:
+        ready.wait(PATIENCE)
+        made.append(LocalAuthority.open(StateFolder(state), NOW).fingerprint)
+
+    threads = [threading.Thread(target=start) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert len(made) == 8
+    assert len(set(made)) == 1
+
+
+def test_a_key_that_a_network_did_not_show_yet_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, stale = StateFolder(tmp_path), list[str]()
+    first = LocalAuthority.open(StateFolder(tmp_path), NOW)
+    read = StateFolder.read
+
+    def remembered(folder: StateFolder, name: str) -> bytes | None:
+        if name in stale:
+            stale.remove(name)
+            return None
+        return read(folder, name)
+
+    monkeypatch.setattr(StateFolder, "read", remembered)
+    # At the first look, under the lock, and before it is written.
+    stale += 3 * [KEY, CERTIFICATE]
+    assert LocalAuthority.open(state, NOW).fingerprint == first.fingerprint

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from split_server.security.hanging_up import ABORT_EXTENSION
-from split_server.security.leases import Lease, LeaseGuard, Leases
+from split_server.security.leases import LOCKED_OUT, Lease, LeaseGuard, Leases
 from split_server.security.principal import Credential, set_credential
 from tests.engines import run
 from tests.patience import PATIENCE
@@ -49,6 +49,18 @@ def test_a_peer_that_does_not_read_keeps_no_other_one_alive(kind: str) -> None:
             leases.keep(lambda credential: credential != _GONE)
             await asyncio.gather(*(peer.aborted.wait() for peer in [*stuck, reader]))
         assert reader.sent == [{"type": "websocket.close", "code": 1008, "reason": "revoked"}]
+
+    run(scenario())
+
+
+def test_whoever_is_locked_out_is_not_told_that_the_token_is_gone() -> None:
+    async def scenario() -> None:
+        leases, peer = Leases(), Peer("websocket")
+        leases.add(_GONE, peer.lease())
+        leases.keep(lambda _: False, LOCKED_OUT)
+        await asyncio.wait_for(peer.aborted.wait(), PATIENCE)
+        (told,) = peer.sent
+        assert (told["code"], told["reason"]) == (1013, "state_unavailable")
 
     run(scenario())
 

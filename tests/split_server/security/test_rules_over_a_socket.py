@@ -207,7 +207,7 @@ def test_preflights_of_foreign_origins_are_refused(open_server: RunningServer) -
     "host", ["evil.example", "127.0.0.1.evil.example", "0.0.0.0:8095", "203.0.113.9", "a b", ""]
 )
 def test_a_rebound_host_is_refused(host: str, open_server: RunningServer) -> None:
-    response = _get(open_server, Host=host)
+    response = _get(open_server, _PATHS[0], Host=host)
     assert response.status_code == 403
     assert _code(response) == "forbidden_host"
 
@@ -216,7 +216,32 @@ def test_a_rebound_host_is_refused(host: str, open_server: RunningServer) -> Non
     "host", ["localhost", "LOCALHOST:1234", "127.3.2.1:9", "[::1]:8095", "chat.example.org"]
 )
 def test_loopback_and_allowed_hosts_are_served(host: str, open_server: RunningServer) -> None:
-    assert _get(open_server, Host=host).status_code == 200
+    assert _get(open_server, _PATHS[0], Host=host).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_a_health_check_needs_no_host_and_no_token(
+    path: str, guarded_server: RunningServer
+) -> None:
+    """As HAProxy sends it, and with the name by which a balancer knows the machine."""
+    for head in (
+        f"GET {path} HTTP/1.0\r\n\r\n",
+        f"GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n",
+        f"HEAD {path} HTTP/1.1\r\nHost: replica-2.internal\r\nConnection: close\r\n\r\n",
+    ):
+        assert guarded_server.raw(head.encode()).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_a_browser_is_told_nothing_by_them_that_the_guards_would_not_let_through(
+    path: str, open_server: RunningServer
+) -> None:
+    assert _get(open_server, path, Host="evil.example", Sec_Fetch_Mode="cors").status_code == 403
+    assert _get(open_server, path, Sec_Fetch_Site="cross-site").status_code == 403
+    assert _get(open_server, path, Origin="https://evil.example").status_code == 403
+    allowed = _get(open_server, path, Origin=ALLOWED_ORIGIN)
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-origin"] == ALLOWED_ORIGIN
 
 
 def test_a_rebound_page_is_refused_although_it_looks_same_origin(
@@ -239,7 +264,7 @@ def test_a_rebinding_host_opens_no_websocket(open_server: RunningServer) -> None
     assert b"forbidden_host" in answer
 
 
-@pytest.mark.parametrize("head", ["GET /health HTTP/1.0\r\n\r\n", "two"])
+@pytest.mark.parametrize("head", [f"GET {_PATHS[0]} HTTP/1.0\r\n\r\n", "two"])
 def test_no_host_or_two_hosts_are_refused(head: str, open_server: RunningServer) -> None:
     if head == "two":
         head = "GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n"

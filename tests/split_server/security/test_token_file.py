@@ -78,8 +78,11 @@ def test_a_file_that_stays_broken_lets_nobody_in_until_it_is_mended(
         assert book.identify(f"Bearer {_BOB}") is None
     assert caplog.text.count("lets nobody in") == 1
     assert _ALICE not in caplog.text
+    # Nobody is known to have no token.
+    assert not book.readable
     path.write_text(good)
     book.refresh()
+    assert book.readable
     assert book.identify(f"Bearer {_BOB}") == "bob"
 
 

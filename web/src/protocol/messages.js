@@ -28,6 +28,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {import('./steps/tiers.js').Cache} cache the worst tier that is kept and found; off: none
  * @property {string | null} cacheGroup a group of principals that share the first `shareUntil` positions
  * @property {number} shareUntil
+ * @property {boolean} wait a full server that has neighbours may let the device wait, in place of refusing it at once
  */
 /**
  * @typedef {object} Opened a session exists; hidden states travel in `dtype`
@@ -45,6 +46,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {Uint8Array} prefix their chained digest
  * @property {number} interactiveRows with so many rows a step still is interactive
  * @property {import('./steps/tiers.js').Tiers} tiers which of the positions held are not exact
+ * @property {string | null} replica what the server that answers calls itself among others like it
  */
 /**
  * @typedef {object} Restore have a session hold as much of `probe` as the server has
@@ -116,7 +118,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
 const FIELDS = {
   open: [['manifest', 'manifest', null], ['dtype', 'dtype', null], ['version', 'version'],
     ['capabilities', 'capabilities', ''], ['cacheSalt', 'cache_salt', null], ['cache', 'cache', 'exact'],
-    ['cacheGroup', 'cache_group', null], ['shareUntil', 'share_until', 0]],
+    ['cacheGroup', 'cache_group', null], ['shareUntil', 'share_until', 0], ['wait', 'wait', false]],
   restore: [['session', 'session'], ['start', 'start'], ['prefix', 'prefix']],
   step: [['session', 'session'], ['step', 'step'], ['start', 'start'], ['prefix', 'prefix'],
     ['rows', 'rows', 'last'], ['adapter', 'adapter', null]],

@@ -105,6 +105,7 @@ function parseOpen(fields) {
     cache: cacheAsked(fields.optionalText('cache')),
     cacheGroup: fields.optionalText('cache_group'),
     shareUntil: fields.optionalCount('share_until'),
+    wait: fields.flag('wait'),
   };
 }
 
@@ -147,6 +148,7 @@ function parseOpened(fields) {
     prefix: fields.optionalDigest('prefix', DIGEST_BYTES),
     interactiveRows: interactiveOf(fields),
     tiers: tiersField(fields.raw('tiers')),
+    replica: fields.optionalText('replica'),
   };
 }
 

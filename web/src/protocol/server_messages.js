@@ -9,7 +9,7 @@ const FIELDS = {
   opened: [['session', 'session'], ['manifest', 'manifest'], ['dtype', 'dtype'], ['maxRows', 'max_rows'],
     ['maxContext', 'max_context'], ['version', 'version'], ['capabilities', 'capabilities', ''],
     ['layers', 'layers', 0], ['heads', 'heads', 0], ['cached', 'cached', 0], ['prefix', 'prefix', ''],
-    ['interactiveRows', 'interactive_rows', INTERACTIVE_ROWS], ['tiers', 'tiers', '']],
+    ['interactiveRows', 'interactive_rows', INTERACTIVE_ROWS], ['tiers', 'tiers', ''], ['replica', 'replica', null]],
   restored: [['session', 'session'], ['start', 'start'], ['known', 'known'], ['cached', 'cached'],
     ['prefix', 'prefix'], ['tiers', 'tiers', '']],
   result: [['session', 'session'], ['step', 'step'], ['cached', 'cached'], ['computeUs', 'compute_us', 0],

@@ -44,6 +44,8 @@ class Forget:
             self.screen.note(purged_line(self.client.forget_all()))
         else:
             self.screen.note(_OFF if self._off() else forgotten_line(done))
+        # What is gone there is not to be linked with what comes.
+        self.client.route_anew()
         self.screen.note("the chat goes on; the next message sends all of it again")
         return "stay"
 

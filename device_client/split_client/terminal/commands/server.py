@@ -84,6 +84,7 @@ class Server:
             kept=tuple(self._kept()),
             drafts=self.chat.drafts != "off",
             redaction=self._redacted(),
+            replica=self.client.replica,
         )
 
     def _redacted(self) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from split_server.http.wire.doors import Place
+from split_server.http.wire.doors import Doors, Place
 from split_server.http.wire.inlet import SMALL_FRAME, Inlet
 from split_server.security.authenticate import ADMITTED_EXTENSION
 from split_server.security.hanging_up import ABORT_EXTENSION, reset
@@ -45,9 +45,10 @@ class BoundedHttp(HttpToolsProtocol):
     _head_timer: asyncio.TimerHandle | None = None
     _unread_timer: asyncio.TimerHandle | None = None
 
-    def __init__(self, *arguments: Any, place: Place, **named: Any) -> None:
+    def __init__(self, *arguments: Any, place: Place | None = None, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._place = place
+        # A host that is not ours counts its connections itself.
+        self._place = Doors().enter("") if place is None else place
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._inlet = Inlet(transport, self._parse, self.loop, self._is_ready)

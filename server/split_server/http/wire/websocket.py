@@ -181,6 +181,9 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         return await super().receive()
 
     async def send(self, message: Any) -> None:
+        if message["type"] == "websocket.accept":
+            # It may have come before it was known what is served.
+            self.conn.max_message_size = self.config.ws_max_size
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and self.close_sent:
             # Refused with a whole response; uvicorn would report a handshake without an end.
@@ -197,18 +200,3 @@ def _is_utf8(parts: Sequence[bytes]) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def limits_of_frames(max_frame_bytes: int) -> dict[str, Any]:
-    """Settings of uvicorn for WebSockets whose messages have at most ``max_frame_bytes``.
-
-    Hidden states do not compress, so compression would only cost time.
-    """
-    return {
-        "ws": BoundedWebSocket,
-        "ws_max_size": max_frame_bytes,
-        "ws_per_message_deflate": False,
-        "ws_ping_interval": 20.0,
-        # A client without threads answers no ping while its user types.
-        "ws_ping_timeout": 300.0,
-    }

@@ -55,7 +55,7 @@ class AdapterHostApp:
     ) -> None:
         self.host = host
         self.failure: ServerError | None = None
-        self._leases = Leases()
+        self._leases, self._pairing = Leases(), pairing
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
             *access_upkeep(policy, pairing, self._leases, host.sessions.forget),
@@ -100,6 +100,8 @@ class AdapterHostApp:
                 task.cancel()
             await self.drain()
             self._pairing_thread.close()
+            if self._pairing is not None:
+                self._pairing.known.close()
 
     async def drain(self) -> None:
         """Refuse new queries, answer those under way within the grace period, end the workers."""

@@ -97,7 +97,7 @@ def _limit(
 ) -> tuple[MemoryLimit, int]:
     """What the process may take, and bytes of it that stay free."""
     beside = process_bytes(checkpoint.path / TOKENIZER) if texts else 0
-    limit = memory_limit_of(_CPU, config.memory_limit, beside)
+    limit = memory_limit_of(_CPU, config.memory_limit, beside, config.memory_share)
     return limit, RESERVE + TEXT_BYTES if texts else RESERVE
 
 

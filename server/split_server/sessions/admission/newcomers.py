@@ -63,7 +63,8 @@ class Newcomers:
         """What ``make`` returns once it no longer raises the refusal and it is the turn of the
         principal, which gives the lowest ``rank`` its turns first; by default whoever came first.
 
-        Raises the refusal after ``patience`` or when too many wait, and what ``make`` raises.
+        Raises the refusal after ``patience``, at once where that is 0, or when too many wait, and
+        what ``make`` raises.
         """
         refused = self._crowded(len(self))
         if not self._waiting:
@@ -73,9 +74,11 @@ class Newcomers:
                 if refusal.retry_after is None:
                     raise
                 refused = refusal
+        patience = self._patience if patience is None else min(patience, _LONGEST_PATIENCE)
+        if not patience:
+            raise refused
         waiter = self._joined(principal, make, refused, rank)
         self._serve()
-        patience = self._patience if patience is None else min(patience, _LONGEST_PATIENCE)
         try:
             async with asyncio.timeout(patience):
                 return await waiter.session

@@ -17,7 +17,8 @@ def _as_it_is(_: Session) -> None:
 
 class Opening:
     """``manifest``: with which every chain begins; ``patience``: seconds that a newcomer waits for
-    a session; ``require_serving`` raises ShuttingDown once the server is stopping.
+    a session; ``require_staying`` raises ShuttingDown once the server is about to stop;
+    ``queue_newcomers``: whether devices wait that do not say so, False where they can go elsewhere.
     """
 
     def __init__(
@@ -25,23 +26,32 @@ class Opening:
         store: SessionStore,
         manifest: str,
         patience: float,
-        require_serving: Callable[[], None],
+        require_staying: Callable[[], None],
+        *,
+        queue_newcomers: bool = True,
     ) -> None:
+        self._queues = queue_newcomers
         self._store = store
         self._manifest = manifest
-        self._require_serving = require_serving
+        self._require_staying = require_staying
         self._newcomers = Newcomers(patience, self._withdraw)
 
     def freed(self) -> None:
         """A place may have become free; those who wait for one are looked at."""
         self._newcomers.wake()
 
+    def patience_of(self, *, wait: bool) -> float | None:
+        """Seconds that a device waits for its session, which says whether it wants to ``wait``;
+        None: the usual ones.
+        """
+        return None if wait or self._queues else 0.0
+
     def open(self, principal: str, dtype: WireDtype, name: str | None = None) -> Session:
         """A new session with an empty cache, under a ``name`` if its client chose one.
 
         Raises ShuttingDown, TooManySessions.
         """
-        self._require_serving()
+        self._require_staying()
         return self._store.open(principal, PrefixChain(self._manifest), dtype, name)
 
     async def opened(

@@ -1,0 +1,1 @@
+"""What carries frames: which kind of connection is worth trying, and the way back to the better."""

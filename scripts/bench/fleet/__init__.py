@@ -1,0 +1,1 @@
+"""Several replicas behind the balancers that are shipped for them."""

@@ -1,0 +1,148 @@
+"""Replicas that fail while devices are in mid-reply: no wrong token, none paid for twice.
+
+Devices on both transports, with noise and without, make replies through the shipped HAProxy. Then
+every reply is compared with Hugging Face ``generate``; those with noise, and what they cost, with
+the same device where nothing happens.
+
+    python -m scripts.bench.fleet.faults.run
+    python -m scripts.bench.fleet.faults.run --kills 5 --devices 2 --others 0
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from scripts.bench.fleet.balancers import HAPROXY_NAME, installed, started
+from scripts.bench.fleet.faults.devices import Device
+from scripts.bench.fleet.faults.events import Events, Waited
+from scripts.bench.fleet.faults.verdict import Verdict, judged
+from scripts.bench.fleet.replicas import TOKEN, fleet
+from scripts.bench.logged_server import server_folder
+from scripts.bench.report import finish, heading, median, table
+from scripts.bench.timing import Course
+from split_client.api import SplitClient
+
+_PROMPTS = (
+    "The device holds the ends of a model and",
+    "A server that is gone",
+    "Write a list of five animals:",
+    "The sky is blue because",
+    "What is a cache?",
+    "Two replicas of one model",
+    "A token is",
+    "The queue grows when",
+)
+# Seconds that the device which waits longest may wait, by event: the median, the greatest.
+_MOST = {"kill -9": (0.3, None), "frozen": (None, 5.0), "rolling update": (None, 5.0)}
+
+
+def main() -> None:
+    options = _options()
+    if HAPROXY_NAME not in installed():
+        finish([f"{HAPROXY_NAME} is not installed, and nothing else is measured here"])
+    print(heading("Faults of replicas", "float32"))
+    with contextlib.ExitStack() as stack:
+        folder = server_folder(stack, options.folder)
+        os.environ["SPLIT_DATA"] = str(folder / "data")
+        replicas = stack.enter_context(fleet(options.replicas, folder, *options.server))
+        balancer = stack.enter_context(started(HAPROXY_NAME, folder, replicas))
+        client = stack.enter_context(
+            SplitClient(replicas[0].url, token=TOKEN, cache=folder / "cache")
+        )
+        wanted = threading.Event()
+        devices = _devices(options.devices, balancer.url, folder, wanted)
+        for device in devices:
+            device.start()
+        rng = random.Random(options.seed)
+        events = Events(replicas, balancer, devices, wanted, rng)
+        waited = _happen(events, options, Course.of(options))
+        for device in devices:
+            device.stop()
+        wanted.set()
+        for device in devices:
+            device.join()
+        verdict = judged(devices, _PROMPTS, replicas[0].url, folder, client)
+    finish(_told(waited, verdict, devices))
+
+
+def _devices(count: int, url: str, folder: Path, wanted: threading.Event) -> list[Device]:
+    """Each combination of transport and noise in turn."""
+    return [
+        Device(
+            number,
+            url,
+            folder,
+            _PROMPTS,
+            carrier="http" if number % 2 else "auto",
+            noised=number % 4 >= 2,
+            wanted=wanted,
+        )
+        for number in range(count)
+    ]
+
+
+def _happen(events: Events, options: argparse.Namespace, course: Course) -> dict[str, Waited]:
+    """All events by name, one after the other."""
+    planned: dict[str, tuple[int, Callable[[Waited], None]]] = {
+        "kill -9": (options.kills, events.kill),
+        "frozen": (options.others, events.freeze),
+        "rolling update": (options.others, events.roll),
+        "all gone": (
+            options.others,
+            lambda waited: events.all_gone(waited, options.gone_seconds),
+        ),
+        "balancer restarted": (options.others, events.restart),
+    }
+    found = {}
+    for name, (count, happen) in planned.items():
+        waited = found[name] = Waited()
+        for number in range(count):
+            if course.over():
+                break
+            happen(waited)
+            course.tell(f"{name}: {number + 1} of {count}")
+    return found
+
+
+def _told(waited: dict[str, Waited], verdict: Verdict, devices: Sequence[Device]) -> list[str]:
+    rows, problems = [], [*verdict.wrong[:5], *verdict.twice[:5]]
+    for name, one in waited.items():
+        if not one.gaps:
+            continue
+        problems += one.problems
+        middle, longest = median(one.gaps), max(one.gaps)
+        most_median, most = _MOST.get(name, (None, None))
+        if most_median is not None and middle > most_median:
+            problems.append(f"{name}: {middle:.2f} s at the median, wanted {most_median} s")
+        if most is not None and longest > most:
+            problems.append(f"{name}: {longest:.2f} s at most, wanted {most} s")
+        rows.append([name, len(one.gaps), f"{middle:.2f} s", f"{longest:.2f} s"])
+    print(f"\n{len(devices)} devices, {verdict.replies:,} replies of {verdict.tokens:,} tokens.\n")
+    print(table(["event", "times", "longest wait of a device, p50", "greatest"], rows))
+    print(f"{len(verdict.wrong)} wrong; {verdict.noised:,} replies with noise, ", end="")
+    print(f"of {len(verdict.twice)} devices rows were paid for twice.")
+    return problems
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--replicas", type=int, default=3)
+    parser.add_argument("--devices", type=int, default=8)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--others", type=int, default=20, help="of each other event")
+    parser.add_argument("--gone-seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", help="keep logs and ledgers here")
+    parser.add_argument("--server", action="append", default=[], help="one more flag of replicas")
+    Course.add_option(parser)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

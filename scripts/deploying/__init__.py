@@ -1,0 +1,1 @@
+"""What is shipped for deployment, checked by the programs that it is for."""

@@ -1,0 +1,1 @@
+"""Settings that only some servers have, and what they require."""
