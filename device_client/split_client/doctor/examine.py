@@ -40,7 +40,7 @@ CHECKS = (
     Check("dns", check_dns, 0),
     Check("tcp", check_tcp, 0),
     Check("tls", check_tls, 2),
-    Check("server", check_server, 2),
+    Check("server", check_server, 3),
     Check("clock", check_clock, 0),
     Check("token", check_token, 2),
     Check("manifest", check_manifest, 0),

@@ -72,7 +72,7 @@ def _duration(seconds: float) -> str:
 
 def _judged(case: Case, answer: Answer) -> Finding:
     if answer.status == httpx.codes.OK and _is_health(answer.body):
-        return ok("server", "a split server answers")
+        return _welcome(case)
     refused = read_refusal(answer.body, answer.headers.get("Retry-After"))
     if refused is not None:
         return refusal("server", refused)
@@ -94,9 +94,30 @@ def _judged(case: Case, answer: Answer) -> Finding:
     return _somebody_else(case, answer)
 
 
-def _is_health(body: bytes) -> bool:
+def _welcome(case: Case) -> Finding:
+    """Whether it wants new sessions, too. Servers of before know no such question."""
     try:
-        return bool(json.loads(body) == {"status": "ok"})
+        answer = ask(case, "/ready", most=_HEALTH_BYTES)
+    except httpx.HTTPError:
+        return ok("server", "a split server answers")
+    if not _says(answer.body, "unready"):
+        return ok("server", "a split server answers")
+    return warning(
+        "server",
+        "not_ready",
+        "a split server answers, but wants no new sessions: it loads its model, warms up, or is "
+        "about to stop",
+        "try again in a moment",
+    )
+
+
+def _is_health(body: bytes) -> bool:
+    return _says(body, "ok")
+
+
+def _says(body: bytes, word: str) -> bool:
+    try:
+        return bool(json.loads(body) == {"status": word})
     except (ValueError, RecursionError):
         return False
 

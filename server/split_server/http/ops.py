@@ -42,9 +42,10 @@ def ops_app(told: Told, allowed: Collection[str], policy: AccessPolicy | None) -
     """
     now = Condition(lambda: told.condition.stopped(), lambda: told.condition.ready())
     guards = [
-        Middleware(AccessLog),
         Middleware(SecurityHeaders),
+        # They come every second or two, and one that finds a server loading is no refusal to log.
         Middleware(Probes, condition=now),
+        Middleware(AccessLog),
         Middleware(HostGuard, allowed=allowed, own=OwnAddresses()),
         Middleware(_NoPages),
         Middleware(OriginGuard, allowed=()),

@@ -55,8 +55,8 @@ def ops_address(text: str) -> str:
         raise ValueError(f"{text!r} names no IP address; write it like 127.0.0.1:9095") from None
     if not local:
         raise ValueError(
-            f"{text!r}: health and metrics are for loopback and private addresses alone; name one "
-            "of them, and none for all"
+            f"{text!r}: health and metrics are for loopback and private addresses alone; name one, "
+            "such as 127.0.0.1 (0.0.0.0 and :: stand for public ones too)"
         )
     return text.strip()
 

@@ -105,8 +105,31 @@ def test_a_host_name_that_the_server_does_not_serve_is_named(
         ),
     )
     found = findings(f"http://chat.example:{server.port}")
-    assert named(found) == {"server": "forbidden_host"}
-    assert "--allow-host" in found["server"].advice
+    # A health check is answered whatever it calls the machine.
+    assert named(found) == {"token": "forbidden_host"}
+    assert "--allow-host" in found["token"].advice
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "found"),
+    [
+        (503, b'{"status": "unready"}', {"server": "not_ready"}),
+        (200, b'{"status": "ready"}', {}),
+        (404, b"{}", {}),
+        (503, b"gateway", {}),
+    ],
+)
+def test_a_server_that_wants_no_new_sessions_is_named(
+    status: int, body: bytes, found: dict[str, str]
+) -> None:
+    def answer(handler: Any) -> None:
+        if handler.path == "/ready":
+            respond(handler, status, body)
+        else:
+            respond(handler, 200, b'{"status": "ok"}' if handler.path == "/health" else b"{}")
+
+    with http_server(get=answer) as endpoint:
+        assert named(findings(endpoint.url), "warning") == found
 
 
 def test_a_relay_without_its_server_is_named() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -21,7 +22,11 @@ _PATHS = ("/health", "/ready", "/metrics")
 @pytest.fixture
 def server(tiny_path: Path) -> Iterator[RunningServer]:
     """A server that asks for a token, with a listener of its own on loopback."""
-    settings = {"ops_listen": "127.0.0.1:0", "token": TOKEN, "allow_origin": (ALLOWED_ORIGIN,)}
+    settings: dict[str, Any] = {
+        "ops_listen": "127.0.0.1:0",
+        "token": TOKEN,
+        "allow_origin": (ALLOWED_ORIGIN,),
+    }
     with running_server(tiny_path, compat=False, **settings) as running:
         yield running
 
@@ -64,7 +69,7 @@ def test_beyond_loopback_metrics_ask_for_the_token(tiny_path: Path) -> None:
     here = next(iter(lan_addresses()), None)
     if here is None:
         pytest.skip("this machine has no address beyond loopback")
-    settings = {"ops_listen": f"{here}:0", "token": TOKEN}
+    settings: dict[str, Any] = {"ops_listen": f"{here}:0", "token": TOKEN}
     with running_server(tiny_path, compat=False, **settings) as server:
         port = server.ops_port
         assert [_get(port, path, here).status_code for path in _PATHS] == [200, 200, 401]
@@ -83,6 +88,23 @@ def test_idle_connections_of_the_main_listener_make_no_check_fail(server: Runnin
             each.close()
 
 
+def test_a_connection_there_is_none_of_the_main_listeners(server: RunningServer) -> None:
+    """Whichever of the two is crowded, no connection of the other one makes way."""
+    for crowded, spared in (
+        (server.port, server.ops_port),
+        (server.ops_port, server.port),
+    ):
+        with _connected(spared) as waiting:
+            idle = [_connected(crowded) for _ in range(200)]
+            try:
+                assert _get(crowded, "/health").status_code == 200
+                waiting.sendall(b"GET /ready HTTP/1.1\r\nConnection: close\r\n\r\n")
+                assert waiting.recv(4096).startswith(b"HTTP/1.1 200")
+            finally:
+                for each in idle:
+                    each.close()
+
+
 def test_connections_that_hang_there_make_none_fail_either(server: RunningServer) -> None:
     hanging = []
     for number in range(300):
@@ -93,7 +115,10 @@ def test_connections_that_hang_there_make_none_fail_either(server: RunningServer
     try:
         for path in _PATHS * 3:
             assert _get(server.ops_port, path).status_code == 200
-        assert len(server.server._beside[0].doors or ()) <= 128
+        doors = server.server._beside[0].doors
+        assert doors is not None
+        # One of the checks may not be gone yet.
+        assert 60 < len(doors) <= 65
         assert _get(server.port, "/health").status_code == 200
     finally:
         for each in hanging:

@@ -36,7 +36,7 @@ def _load_bounded(config: uvicorn.Config, max_frame_bytes: int) -> None:
 
 
 def _bound(config: uvicorn.Config, max_frame_bytes: int) -> None:
-    config.http = BoundedHttp
+    config.http, config.http2 = BoundedHttp, False
     config.ws = BoundedWebSocket
     config.ws_max_size = max_frame_bytes
     # Hidden states do not compress, so compression would only cost time.

@@ -71,7 +71,8 @@ class WireConfig(uvicorn.Config):
 
     def of(self, beside: Beside) -> WireConfig:
         """The same for another application, ready to be used."""
-        other = WireConfig(beside.asgi, beside.doors or self.doors, beside.tls, **self._settings)
+        doors = self.doors if beside.doors is None else beside.doors
+        other = WireConfig(beside.asgi, doors, beside.tls, **self._settings)
         bound_uvicorn(self.ws_max_size, other)
         other.load()
         return other

@@ -92,7 +92,9 @@ def test_a_session_is_opened_and_nothing_is_compressed(host: _Host) -> None:
         assert websocket.response is not None
         assert "sec-websocket-extensions" not in websocket.response.headers
         websocket.send(device.open())
-        assert isinstance(device.receive(websocket.recv(timeout=PATIENCE)), SessionOpened)
+        assert isinstance(
+            device.receive(websocket.recv(timeout=PATIENCE, decode=False)), SessionOpened
+        )
 
 
 def test_a_message_beyond_the_largest_closes_its_socket(host: _Host) -> None:

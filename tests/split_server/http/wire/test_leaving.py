@@ -7,16 +7,22 @@ import threading
 from pathlib import Path
 
 import numpy as np
+from websockets.sync.client import ClientConnection
 
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted, StepFailed
 from split_wire.codec import encode_message
 from split_wire.messages import Open
 from tests.patience import PATIENCE, until
 from tests.server_process import RunningServer, running_server
+from tests.split_server.http.original.upstream_client import encode, shape
 
 
 def _device(server: RunningServer) -> ClientProtocol:
     return ClientProtocol(server.parts.steps.info.hidden_size, server.manifest)
+
+
+def _said(websocket: ClientConnection, device: ClientProtocol) -> object:
+    return device.receive(websocket.recv(timeout=PATIENCE, decode=False))
 
 
 def _leave(server: RunningServer) -> None:
@@ -37,15 +43,19 @@ def test_frames_a_session_goes_on_over_its_socket_and_a_new_one_is_refused(
         device = _device(server)
         rows = np.ones((1, server.parts.steps.info.hidden_size), np.float32)
         websocket.send(device.open())
-        assert isinstance(device.receive(websocket.recv(timeout=PATIENCE)), SessionOpened)
+        assert isinstance(
+            device.receive(websocket.recv(timeout=PATIENCE, decode=False)), SessionOpened
+        )
         _leave(server)
         for _ in range(3):
             websocket.send(device.step(device.cached, rows))
-            assert isinstance(device.receive(websocket.recv(timeout=PATIENCE)), StepCompleted)
+            assert isinstance(
+                device.receive(websocket.recv(timeout=PATIENCE, decode=False)), StepCompleted
+            )
         newcomer = _device(server)
         with server.socket() as late:
             late.send(newcomer.open())
-            refused = newcomer.receive(late.recv(timeout=PATIENCE))
+            refused = newcomer.receive(late.recv(timeout=PATIENCE, decode=False))
         assert isinstance(refused, StepFailed)
         assert (refused.failure.code, refused.failure.retryable) == ("shutting_down", True)
 
@@ -86,11 +96,13 @@ def test_a_name_of_the_original_protocol_goes_on_and_a_new_one_is_refused(
         running_server(tiny_path, compat=False) as server,
         server.socket(subprotocol=None) as websocket,
     ):
-        rows = [[0.5] * server.parts.steps.info.hidden_size]
+        width = server.parts.steps.info.hidden_size
+        row = np.ones((1, width), np.float32)
+        rows = {"hidden_states": encode(row), **shape(row)}
 
         def said(name: str) -> str:
-            message = {"type": "forward", "hidden_states": rows, "session_id": name}
-            websocket.send(json.dumps(message | {"incremental": True}))
+            message = {"type": "forward", "session_id": name, "incremental": True}
+            websocket.send(json.dumps(message | rows))
             return str(json.loads(websocket.recv(timeout=PATIENCE)).get("code"))
 
         assert said("first") == "None"

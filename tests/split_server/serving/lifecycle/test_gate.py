@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from split_server.http.health import Condition
 from split_server.serving.lifecycle import gate as gate_module
 from split_server.serving.lifecycle.gate import Gate
 from tests.patience import PATIENCE
@@ -21,6 +22,7 @@ class _App:
 
     def __init__(self) -> None:
         self.said: list[str] = []
+        self.condition = Condition(ready=lambda: True)
 
         async def answer(_: object) -> PlainTextResponse:
             return PlainTextResponse("served")
@@ -30,12 +32,15 @@ class _App:
     def leave(self) -> None:
         self.said.append("leave")
 
+    def exposition(self) -> bytes:
+        return b"of the application"
+
     async def drain(self) -> None:
         self.said.append("drain")
 
 
 def _client(gate: Gate) -> httpx.AsyncClient:
-    transport: Any = httpx.ASGITransport(gate)  # type: ignore[arg-type]
+    transport: Any = httpx.ASGITransport(gate)
     return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
 
@@ -56,8 +61,11 @@ def test_requests_wait_and_health_checks_do_not() -> None:
             assert (ready.status_code, ready.json()) == (503, {"status": "unready"})
             assert ready.headers["x-content-type-options"] == "nosniff"
             assert gate.largest is None
+            assert not gate.condition.ready()
             gate.hand_over(app, lambda: app.said.append("started"))
             assert gate.largest == 77
+            assert gate.condition.ready()
+            assert gate.exposition() == b"of the application"
             # It has not started yet.
             assert not waiting.done()
             gate.open()
