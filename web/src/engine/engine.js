@@ -27,7 +27,7 @@ import { manifestTold, statsTold } from './reports.js';
 export const METHODS = /** @type {const} */ ([
   'connect', 'pull', 'pause', 'models', 'remove', 'prepare', 'reply', 'stop', 'stats', 'wake', 'closeChat',
   'keptAttention', 'seen', 'noise', 'forgetNoise', 'forgetChat', 'expect', 'count', 'propose', 'tokens', 'alternatives',
-  'hostedAdapters',
+  'hostedAdapters', 'reroute',
 ]);
 
 // A worker of the ends has died, as when the browser runs out of memory, or its files are gone.

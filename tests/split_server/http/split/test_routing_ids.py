@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from split_wire.codec import decode_server_message, encode_message
@@ -25,7 +26,7 @@ MARK = "M4rkedR0utingId"
 HOSTILE = {
     "one of ours": MARK + "AAAAAAA",
     "empty": "",
-    "8 KB": MARK * 546,
+    "8 KB": MARK + "x" * (8000 - len(MARK)),
     "percent-encoded": MARK + "%00%0d%0a%ff%2e%2e%2f%25",
     "two of them": f"{MARK}&s={MARK}2",
     "another parameter too": f"{MARK}&token={MARK}",
@@ -75,6 +76,16 @@ def test_frames_are_answered_whatever_the_routing_id_is(server: RunningServer, n
     with _upgrade(server, HOSTILE[name]) as websocket:
         websocket.send(PING)
         assert _is_pong(websocket.recv())
+
+
+def test_a_line_that_no_socket_reads_is_refused_and_written_down_nowhere(
+    server: RunningServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "split_server"), server.client() as client:
+        with pytest.raises(InvalidStatus, match="414"):
+            _upgrade(server, MARK * 4000)
+        client.get("/behind-it")
+        assert MARK not in logged(caplog, "/behind-it")
 
 
 def test_a_session_goes_on_under_another_routing_id_or_none(server: RunningServer) -> None:
