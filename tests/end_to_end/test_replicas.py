@@ -137,6 +137,25 @@ def test_a_server_that_is_killed_in_the_middle_changes_no_token(
         assert balancer.frames()[-1].port == first
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_once_it_is_asked_for_another_routing_id_links_nothing_with_what_was(
+    replicas: list[RunningServer], tiny_path: Path, tmp_path: Path, transport: Transport
+) -> None:
+    with (
+        Balancer(*(server.port for server in replicas)) as balancer,
+        _client(balancer, tmp_path, transport=transport) as client,
+    ):
+        expected = _expected(client, tiny_path)
+        assert _whole(client) == expected
+        before = balancer.frames()
+        client.route_anew()
+        assert _whole(client) == expected
+    after = balancer.frames()[len(before) :]
+    assert after
+    assert {one.s for one in before}.isdisjoint({one.s for one in after})
+    assert {one.s for one in after} == {KnownServers().routing_id(Endpoint.parse(balancer.url))}
+
+
 def test_noise_is_spent_once_however_often_a_session_is_sent_again(
     processes: dict[int, ServerProcess], tmp_path: Path
 ) -> None:
