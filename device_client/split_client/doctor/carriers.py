@@ -12,6 +12,7 @@ from split_client.doctor.refusals import refusal
 from split_client.errors import AnswerInvalid, ClientError, ServerRefused
 from split_client.terminal.output.words import seconds
 from split_client.transport.connect import connector
+from split_client.transport.routing.route import Route
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.errors import SplitError
 from split_wire.messages import Failure, Ping, Pong
@@ -81,13 +82,23 @@ def check_latency(case: Case) -> Finding:
     return ok("latency", text, **facts)
 
 
-def _pings(case: Case, kind: Literal["websocket", "http"]) -> list[float]:
+def check_pong(case: Case, kind: Literal["websocket", "http"], route: Route) -> None:
+    """Raise the error of a ping that goes by ``route``."""
+    _pings(case, kind, 1, route)
+
+
+def _pings(
+    case: Case,
+    kind: Literal["websocket", "http"],
+    count: int = _PINGS,
+    route: Route | None = None,
+) -> list[float]:
     """Seconds of each round trip but the first, which sets the connection up."""
-    connect = connector(case.server, case.token, _LONGEST_PONG)
+    connect = connector(case.server, case.token, _LONGEST_PONG, route)
     transport = connect(kind, case.limits.connect)
     try:
         trips = []
-        for _ in range(_PINGS):
+        for _ in range(count):
             began = time.monotonic()
             _pong(transport.exchange(encode_message(Ping()), case.limits.answer))
             trips.append(time.monotonic() - began)

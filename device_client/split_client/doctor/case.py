@@ -11,6 +11,7 @@ from typing import Literal
 from split_client.transport.channel import Channel, Mode
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.remote import RemoteBackend
+from split_client.transport.routing.route import Route
 from split_client.weights.manifest import Manifest
 
 
@@ -35,7 +36,8 @@ class Clocks:
 class Case:
     """``wall`` is this machine's clock (Unix time); what is None has not been found out.
 
-    ``paired``: whether the token is the one of this device's pairing with the server.
+    ``paired``: whether the token is the one of this device's pairing with the server; ``route``: of
+    this examination alone; ``replica``: what the server that opened a session calls itself.
     """
 
     url: str
@@ -54,6 +56,8 @@ class Case:
     stored: bool = False
     carrier: Literal["websocket", "http"] | None = None
     round_trips: list[float] = field(default_factory=list)
+    route: Route = field(default_factory=Route)
+    replica: str | None = None
     channel: Channel | None = None
     backend: RemoteBackend | None = None
 

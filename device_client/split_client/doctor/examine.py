@@ -12,6 +12,7 @@ from split_client.doctor.carriers import check_http, check_latency, check_websoc
 from split_client.doctor.case import Case, Limits
 from split_client.doctor.finding import Finding, problem
 from split_client.doctor.network import check_dns, check_tcp, check_url
+from split_client.doctor.routing import check_replica, check_routing
 from split_client.doctor.server import check_clock, check_server
 from split_client.doctor.speed import check_throughput
 from split_client.doctor.step import check_session, check_step
@@ -51,8 +52,10 @@ CHECKS = (
     Check("http", check_http),
     Check("latency", check_latency, 0),
     Check("throughput", check_throughput),
+    Check("routing", check_routing),
     Check("session", check_session),
     Check("step", check_step, 0, steps=2),
+    Check("replica", check_replica),
 )
 
 

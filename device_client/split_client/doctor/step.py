@@ -25,9 +25,10 @@ _ONE_ATTEMPT = 0.0
 
 def check_session(case: Case) -> Finding:
     """Whether the server opens a session for this model and this version of the wire."""
-    backend = case.backend = _backend(case)
+    backend = case.backend = new_backend(case)
     try:
         backend.open()
+        case.replica = backend.replica
     except ClientError as error:
         return refusal("session", error)
     return ok(
@@ -40,7 +41,7 @@ def check_session(case: Case) -> Finding:
 
 def check_step(case: Case) -> Finding:
     """One step from nothing and one on top of it, as a chat's prompt and its first token."""
-    backend = case.backend or _backend(case)
+    backend = case.backend or new_backend(case)
     rows = np.random.default_rng(0).standard_normal((2, 1, case.model.hidden_size))
     rows = (rows * _ROW_SCALE).astype(np.float32)
     try:
@@ -70,11 +71,13 @@ class _SessionGone(ClientError):
         super().__init__("the server lost the session that it had just opened")
 
 
-def _backend(case: Case) -> RemoteBackend:
+def new_backend(case: Case) -> RemoteBackend:
+    """A session to open, over a connection of its own in place of the one before."""
+    case.close()
     manifest = case.model
     limits = case.limits
     channel = case.channel = Channel(
-        connector(case.server, case.token, frame_limit(manifest.hidden_size, 1)),
+        connector(case.server, case.token, frame_limit(manifest.hidden_size, 1), case.route),
         case.carrier or case.transport,
         Patience(connect=limits.connect, exchange=limits.step, total=_ONE_ATTEMPT),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from split_client.doctor.finding import Finding
@@ -17,17 +18,20 @@ from split_wire.errors import (
     TooManySessions,
     UnsupportedVersion,
 )
-from split_wire.messages import Failure, Open, Opened, Ping, Pong
+from split_wire.messages import Close, Closed, Failure, Open, Opened, Ping, Pong, Result, Step
+from split_wire.tensor import Tensor
 from tests.patience import until
 from tests.server_process import RunningServer
 from tests.split_client.doctor.examined import findings, named
-from tests.split_client.servers import Answer, http_server, posting, respond
+from tests.split_client.servers import Answer, Handle, http_server, posting, respond
 from tests.split_client.weights.offers import DOCUMENT, FILES, encoded
 
 _LIMIT = 1 << 20
 
 
-def _answering(answer: Answer, files: dict[str, bytes] = FILES) -> dict[str, Finding]:
+def _answering(
+    answer: Answer, files: dict[str, bytes] = FILES, post: Handle | None = None
+) -> dict[str, Finding]:
     """A server with the weights of ``offers`` whose frames ``answer`` makes."""
 
     def get(handler: Any) -> None:
@@ -35,7 +39,7 @@ def _answering(answer: Answer, files: dict[str, bytes] = FILES) -> dict[str, Fin
         known = {"health": b'{"status": "ok"}', "manifest.json": encoded(DOCUMENT), **files}
         respond(handler, 200 if name in known else 404, known.get(name, b""))
 
-    with http_server(get=get, post=posting(answer)) as endpoint:
+    with http_server(get=get, post=post or posting(answer)) as endpoint:
         return findings(endpoint.url)
 
 
@@ -104,3 +108,54 @@ def test_throughput_is_measured(server: RunningServer, token: str, tmp_path: Pat
     facts = findings(server.url, token=token)["throughput"].facts
     assert int(facts["bytes"]) > 0
     assert float(facts["bytes_per_s"]) > 0
+
+
+def _replicas(*names: str | None) -> Answer:
+    """Sessions are opened by these in turn; steps are answered."""
+    turns = iter(names)
+
+    def answer(frame: bytes) -> bytes:
+        match decode_client_message(frame, _LIMIT):
+            case Open(manifest=manifest):
+                opened = Opened("s", str(manifest), "f32", 8, 128, replica=next(turns))
+                return encode_message(opened)
+            case Step() as step:
+                hidden = Tensor.from_f32(np.zeros((1, step.embeddings.shape[1]), np.float32), "f32")
+                return encode_message(Result("s", step.step, step.end, hidden))
+            case Close():
+                return encode_message(Closed("s"))
+            case _:
+                return encode_message(Pong())
+
+    return answer
+
+
+def test_a_replica_that_answers_twice_is_named() -> None:
+    found = _answering(_replicas("attic-1", "attic-1"))["replica"]
+    assert (found.state, found.message) == ("ok", "attic-1 answers twice")
+
+
+def test_a_balancer_that_does_not_look_at_the_routing_id_is_warned_of() -> None:
+    found = _answering(_replicas("attic-1", "attic-2"))
+    assert named(found, "warning") | named(found) == {
+        "websocket": "websocket_blocked",
+        "replica": "replica_changes",
+    }
+    assert "query parameter s" in found["replica"].advice
+
+
+def test_a_server_that_is_one_of_none_is_asked_for_one_session() -> None:
+    found = _answering(_replicas(None))["replica"]
+    assert (found.state, found.cause) == ("ok", "")
+
+
+def test_what_refuses_routing_ids_is_named() -> None:
+    def post(handler: Any) -> None:
+        if "?s=" in handler.path:
+            respond(handler, 403, b"no queries here", "text/plain")
+        else:
+            posting(_refusing(ShuttingDown()))(handler)
+
+    found = _answering(_refusing(ShuttingDown()), post=post)
+    assert named(found) == {"routing": "routing_blocked"}
+    assert "?s=" in found["routing"].advice

@@ -42,11 +42,16 @@ export class EngineClient {
   /**
    * Asks the server what it serves; nothing is downloaded.
    * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http',
-   *   cacheSalt?: string | null}} where see Engine.connect
+   *   cacheSalt?: string | null, routing?: string | null}} where see Engine.connect
    * @returns {Promise<Connected>}
    */
   connect(where) {
     return this._call('connect', where);
+  }
+
+  /** Connections have another routing id from here on. @param {string} routing @returns {Promise<void>} */
+  reroute(routing) {
+    return this._call('reroute', { routing });
   }
 
   /**

@@ -1,5 +1,6 @@
 // Which server the engine talks to, over which connection, and what is offered there.
 import { listAdapters } from '../adapters/listing.js';
+import { Route } from '../transport/routing.js';
 import { parseManifest } from '../weights/manifest.js';
 import { ConnectSuperseded, NotReady } from './errors.js';
 import { Server } from './server.js';
@@ -12,7 +13,7 @@ import { Server } from './server.js';
 
 export class Connection {
   /**
-   * @param {(options: {url: string, token: string | null, mode: Mode}) => Channel} makeChannel
+   * @param {(options: {url: string, token: string | null, mode: Mode, route: Route | null}) => Channel} makeChannel
    * @param {object} about
    * @param {() => void} about.hold throws where nothing may change at present; pauses what is under way
    * @param {(digest: string, end: () => void) => Promise<void>} about.leave the server before is left for one with the
@@ -32,16 +33,30 @@ export class Connection {
     this._transport = 'auto';
     /** @type {string | null} */
     this.cacheSalt = null;
+    /** By which way frames go; null: whoever balances is told nothing. @type {Route | null} */
+    this._route = null;
+    /** What that began with. @type {string | null} */
+    this._routing = null;
+  }
+
+  /** Frames go another way from here on. @param {string} routing id */
+  reroute(routing) {
+    this._routing = routing;
+    this._route?.change(routing);
+    this.channel?.reroute(routing);
   }
 
   /**
    * Of several calls the latest counts.
-   * @param {{url: string, token: string | null, transport: Mode, cacheSalt: string | null}} where
+   * @param {{url: string, token: string | null, transport: Mode, cacheSalt: string | null, routing: string | null}} where
    * @returns {Promise<Reached>}
    * @throws {import('../common/errors.js').AppError}
    */
-  async connect({ url, token, transport, cacheSalt }) {
+  async connect({ url, token, transport, cacheSalt, routing }) {
     const turn = ++this._turn;
+    // As long as this is the same, frames go by the way that they have come to.
+    if (routing !== this._routing) this._route = routing === null ? null : new Route(routing);
+    this._routing = routing;
     const server = new Server(url, token);
     // Its handshake runs while the manifest is fetched and the ends are opened.
     const early = (this._reaches(server, transport) && this.channel) || this._channelTo(server, transport);
@@ -94,7 +109,7 @@ export class Connection {
 
   /** @param {Server} server @param {Mode} mode */
   _channelTo({ url, token }, mode) {
-    return this._makeChannel({ url, token, mode });
+    return this._makeChannel({ url, token, mode, route: this._route });
   }
 
   /** Whether what is open goes on. @param {Server} server @param {string} digest @param {string} transport */

@@ -27,7 +27,7 @@ import { manifestTold, statsTold } from './reports.js';
 export const METHODS = /** @type {const} */ ([
   'connect', 'pull', 'pause', 'models', 'remove', 'prepare', 'reply', 'stop', 'stats', 'wake', 'closeChat',
   'keptAttention', 'seen', 'noise', 'forgetNoise', 'forgetChat', 'expect', 'count', 'propose', 'tokens', 'alternatives',
-  'hostedAdapters',
+  'hostedAdapters', 'reroute',
 ]);
 
 // A worker of the ends has died, as when the browser runs out of memory, or its files are gone.
@@ -81,12 +81,15 @@ export class Engine {
    * Of several calls the latest counts; a download that is under way is paused. Where it is the same server with
    * the same model the chats keep their sessions: after a connection that was away nothing is sent anew.
    * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http',
-   *   cacheSalt?: string | null}} where cacheSalt: what the server keeps is found only by who sends the same
+   *   cacheSalt?: string | null, routing?: string | null}} where cacheSalt: what the server keeps is found only by who
+   *   sends the same; routing: the routing id of this browser
    * @returns {Promise<Connected>}
    */
-  async connect({ url, token, transport = 'auto', cacheSalt = null }) {
+  async connect({ url, token, transport = 'auto', cacheSalt = null, routing = null }) {
     this._able();
-    const { server, manifest, adapters, hosts } = await this._connection.connect({ url, token, transport, cacheSalt });
+    const { server, manifest, adapters, hosts } = await this._connection.connect({
+      url, token, transport, cacheSalt, routing,
+    });
     this._hosts.name(hosts);
     const kept = await this._models.kept(manifest.digest);
     const { packed } = server;
@@ -285,6 +288,11 @@ export class Engine {
     const model = this._openModel();
     const { contextOf } = await counting();
     return contextOf(model, this._chats.get(chat)).propose(messages, how);
+  }
+
+  /** Connections have another routing id from here on. @param {{routing: string}} which */
+  async reroute({ routing }) {
+    this._connection.reroute(routing);
   }
 
   wake() {

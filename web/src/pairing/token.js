@@ -1,4 +1,5 @@
 /** The token of this browser, kept where only pages of this server read it. */
+import { forgetRoutingId } from '../settings/routing_id.js';
 import { TokenNotKept } from './errors.js';
 
 const KEY = 'gatelink.token';
@@ -14,6 +15,7 @@ export function isToken(text) {
 export function storeToken(token) {
   try {
     localStorage.setItem(KEY, token);
+    forgetRoutingId();
   } catch (error) {
     throw new TokenNotKept(error);
   }
@@ -33,6 +35,7 @@ export function loadToken() {
 export function forgetToken() {
   try {
     localStorage.removeItem(KEY);
+    forgetRoutingId();
   } catch {
     // Without storage there is none.
   }

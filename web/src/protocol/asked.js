@@ -33,10 +33,10 @@ export class Asked {
 /**
  * Asks for a session.
  * @param {string} manifest digest @param {DType | null} dtype null: the server's own
- * @param {{cacheSalt: string | null, cache: import('./steps/tiers.js').Cache}} keeping
+ * @param {{cacheSalt: string | null, cache: import('./steps/tiers.js').Cache, wait: boolean}} how
  * @param {PrefixChain | null} chain of rows that it may begin with
  */
-export function openFrame(manifest, dtype, keeping, chain) {
+export function openFrame(manifest, dtype, how, chain) {
   return encodeMessage({
     type: 'open',
     manifest,
@@ -46,7 +46,7 @@ export function openFrame(manifest, dtype, keeping, chain) {
     probe: chain && probeOf(chain),
     cacheGroup: null,
     shareUntil: 0,
-    ...keeping,
+    ...how,
   });
 }
 

@@ -102,12 +102,13 @@ export class ClientProtocol {
    * Asks for a session; a previous one is forgotten.
    * @param {PrefixChain | null} [chain] of rows in the dtype that is asked for, of which the session may begin
    *   with as many as the server holds
+   * @param {boolean} [wait] whether a full server may let the device wait
    * @returns {Uint8Array}
    */
-  open(chain = null) {
+  open(chain = null, wait = false) {
     this.forget();
     if (chain?.length && this._keeping.cache !== 'off') this._asked = new Asked(chain, 0);
-    this._question = openFrame(this._manifest, this._dtype, this._keeping, this._asked?.chain ?? null);
+    this._question = openFrame(this._manifest, this._dtype, { ...this._keeping, wait }, this._asked?.chain ?? null);
     return this._question;
   }
 

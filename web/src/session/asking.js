@@ -45,14 +45,15 @@ export class Asking {
   /**
    * Sends what `encode` makes; a server that is full is asked again for a while.
    * @param {() => Uint8Array} encode @param {AbortSignal} signal @param {number} [quiet] see Channel.exchange
+   * @param {(refused: ServerRefused) => boolean} [elsewhere] whether another one may be asked at once
    * @returns {Promise<Event>}
    */
-  async ask(encode, signal, quiet) {
+  async ask(encode, signal, quiet, elsewhere) {
     return this.until((flight) => {
       // A refusal in HTTP's words leaves the frame outstanding; one in a frame wants it made again.
       flight.push(this._protocol.outstanding ?? encode());
       return this.answer(flight);
-    }, signal, quiet);
+    }, signal, quiet, elsewhere);
   }
 
   /**
@@ -60,9 +61,10 @@ export class Asking {
    * unanswered is on its way again.
    * @template T
    * @param {(flight: Flight) => Promise<T>} run @param {AbortSignal} signal @param {number} [quiet]
+   * @param {(refused: ServerRefused) => boolean} [elsewhere]
    * @returns {Promise<T>}
    */
-  async until(run, signal, quiet) {
+  async until(run, signal, quiet, elsewhere = () => false) {
     this._patientAgain();
     for (;;) {
       try {
@@ -72,6 +74,7 @@ export class Asking {
       } catch (error) {
         if (!(error instanceof ServerRefused)) throw error;
         await this._raiseFinal(error);
+        if (elsewhere(error)) continue;
         await this._wait(error, signal);
       }
     }

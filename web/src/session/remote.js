@@ -9,6 +9,7 @@ import { after, pause as realPause } from '../transport/timer.js';
 import { Asking } from './asking.js';
 import { AnswerInvalid, CacheLost } from './errors.js';
 import { Losses } from './losses.js';
+import { Moving } from './moving.js';
 import { named } from './naming.js';
 import { Prefill } from './prefill.js';
 import { Waiting } from './waiting.js';
@@ -66,6 +67,7 @@ export class RemoteBackend {
     this._window = new Window();
     this.sessionsOpened = 0;
     channel.accept(frameLimit(hiddenSize, 1));
+    channel.route?.carries(this._protocol);
   }
 
   /** Rows that one step may carry; valid once it is open. */
@@ -143,7 +145,9 @@ export class RemoteBackend {
   async _begin(wanted, signal) {
     const dtype = this._usualDtype;
     const chain = wanted && dtype && (await this._named(wanted, dtype, signal));
-    const ask = () => this._asking.ask(() => this._protocol.open(chain), signal, OPENING_QUIET);
+    const moving = new Moving(this._protocol, () => this._channel.move(this._protocol));
+    const encode = () => this._protocol.open(chain, moving.waits);
+    const ask = () => this._asking.ask(encode, signal, OPENING_QUIET, (refused) => moving.refused(refused));
     await this._waiting.during(ask);
     this._usualDtype = this.dtype;
     if (dtype === this.dtype) this._asked = wanted;

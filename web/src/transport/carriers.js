@@ -2,7 +2,8 @@
 //
 // A browser does not say why a WebSocket failed: no network, no such path, an authority that it
 // does not trust for secure sockets (some phones), or a refused token. HTTP tells them apart.
-import { UpgradeRefused } from './errors.js';
+import { ConnectionLost, NotASplitServer, UpgradeRefused } from './errors.js';
+import { Returning } from './returning.js';
 
 /** @typedef {import('./transport.js').Transport} Transport */
 /** @typedef {'auto' | 'websocket' | 'http'} Mode */
@@ -11,6 +12,8 @@ import { UpgradeRefused } from './errors.js';
 const FRUITLESS_SOCKETS = 2;
 // Once may be a network that came back between the two.
 const REFUSALS = 2;
+// Ray Serve's balancer makes one of 502, 503 and 504.
+const STATUS_OF_A_PROXY = 500;
 
 /** Opens connections and remembers which kind is worth trying. */
 export class Carriers {
@@ -18,8 +21,9 @@ export class Carriers {
    * @param {Mode} mode
    * @param {import('./transport.js').Connect} connect
    * @param {import('./patience.js').Patience} patience
+   * @param {() => number} clock seconds
    */
-  constructor(mode, connect, patience) {
+  constructor(mode, connect, patience, clock) {
     this._mode = mode;
     this._connect = connect;
     this._patience = patience;
@@ -27,6 +31,9 @@ export class Carriers {
     this._refused = false;
     this._refusals = 0;
     this._everSocket = false;
+    /** Whether the server has proven itself, over whatever connection. */
+    this._everAnswered = false;
+    this._returning = new Returning(connect, patience.upgrade, clock);
   }
 
   /**
@@ -40,10 +47,38 @@ export class Carriers {
     return this._socketOrHttp(signal);
   }
 
+  /**
+   * A WebSocket in place of `transport`, where sockets have worked before and one does again; it is not waited for.
+   * @param {Transport} transport
+   */
+  back(transport) {
+    const fell = this._mode === 'auto' && this._everSocket && transport.name === 'http';
+    return fell ? this._returning.socket() : null;
+  }
+
+  /**
+   * What an error means: a page of something in between is a loss, once the server has proven itself.
+   * @param {unknown} error
+   */
+  meaning(error) {
+    const page = error instanceof NotASplitServer && error.status === STATUS_OF_A_PROXY;
+    if (!page || !this._everAnswered) return error;
+    return new ConnectionLost(`HTTP status ${error.status} from something in between`, error);
+  }
+
+  /** Nothing that is opened beside the present connection is wanted any more. */
+  close() {
+    this._returning.close();
+  }
+
   /** `transport` has delivered an answer. @param {Transport} transport */
   delivered(transport) {
     this._fruitless = 0;
-    if (transport.name === 'websocket') this._everSocket = true;
+    this._everAnswered = true;
+    if (transport.name === 'websocket') {
+      this._everSocket = true;
+      this._returning.worked();
+    }
     // Sockets that never open while HTTP delivers will not open later: no more waiting for them.
     else if (this._refused && !this._everSocket) this._refusals += 1;
     this._refused = false;

@@ -35,19 +35,21 @@ export class Channel {
    * @param {string | null} options.token
    * @param {import('./carriers.js').Mode} [options.mode]
    * @param {Partial<Patience>} [options.patience]
+   * @param {import('./routing.js').Route | null} [options.route] what a balancer is told; null: nothing
    * @param {import('./transport.js').Connect} [options.connect]
    * @param {() => number} [options.clock] seconds, running on while the device sleeps
    * @param {(seconds: number, signal: AbortSignal) => Promise<void>} [options.pause]
    * @param {() => number} [options.chance] 0 to 1
    * @param {(notice: ChannelNotice) => void} [options.onNotice]
    */
-  constructor({ url, token, mode = 'auto', patience, connect, clock, pause, chance, onNotice }) {
+  constructor({ url, token, mode = 'auto', patience, route = null, connect, clock, pause, chance, onNotice }) {
     /** @type {Patience} */
     this.patience = { ...PATIENCE, ...patience };
     this._longest = frameLimit(0, 0);
-    const opening = connect ?? connector(url, token, this._longest);
-    this._carriers = new Carriers(mode, opening, this.patience);
+    const opening = connect ?? connector(url, token, this._longest, route);
+    this.route = route;
     this._clock = clock ?? (() => Date.now() / 1000);
+    this._carriers = new Carriers(mode, opening, this.patience, this._clock);
     this._pause = pause ?? realPause;
     this._chance = chance ?? Math.random;
     this._notify = onNotice ?? (() => {});
@@ -123,6 +125,28 @@ export class Channel {
   /** Whether the server's owner has taken this device's access away over it. */
   get revoked() {
     return this._transport?.end instanceof DeviceRevoked;
+  }
+
+  /**
+   * Goes another way with what comes next.
+   * @param {import('./routing.js').Holder} holder
+   * @returns {boolean} whether that was done: not where others have a session at the end of this one
+   */
+  move(holder) {
+    if (!this.route?.isFree(holder)) return false;
+    this.reroute(null);
+    return true;
+  }
+
+  /**
+   * Connections that are made from here on have another routing id. A server at another end knows none of the
+   * sessions.
+   * @param {string | null} id null: any
+   */
+  reroute(id) {
+    if (this.route === null) return;
+    this.route.change(id);
+    this._drop(false);
   }
 
   /** Tells whoever shows the connection. @param {ChannelNotice} notice */
@@ -206,8 +230,7 @@ export class Channel {
   /** Ends what is under way and closes the connection, for good. */
   close() {
     this._closing.abort();
-    this._transport?.close();
-    this._transport = null;
+    this._drop(false);
   }
 
   /** @param {Flight} flight @param {AbortSignal} signal @param {number} least seconds of silence */
@@ -219,7 +242,8 @@ export class Channel {
       const began = this._clock();
       try {
         return await this._try(flight, quiet, signal);
-      } catch (error) {
+      } catch (refusal) {
+        const error = this._carriers.meaning(refusal);
         // The answer of an interrupted exchange must not be taken for the next one's.
         this._drop(error instanceof Undelivered);
         if (error instanceof Woken) continue;
@@ -252,11 +276,13 @@ export class Channel {
 
   /** @param {AbortSignal} signal */
   async _connected(signal) {
-    if (this._transport?.open || this._transport?.end instanceof DeviceRevoked) return this._transport;
+    if (this._transport?.end instanceof DeviceRevoked) return this._transport;
+    const better = this._transport?.open ? this._carriers.back(this._transport) : null;
+    if (this._transport?.open && better === null) return this._transport;
     // One that was closed while it idled is nobody's loss.
     this._transport?.close();
     this._transport = null;
-    const transport = await this._carriers.open(signal);
+    const transport = better ?? (await this._carriers.open(signal));
     transport.accept(this._longest);
     this._transport = transport;
     this._proven = false;
@@ -272,6 +298,7 @@ export class Channel {
   /** @param {boolean} [lost] whether that is the connection's own fault */
   _drop(lost = true) {
     if (this._transport && lost) this._carriers.lost(this._transport, this._proven);
+    this._carriers.close();
     this._transport?.close();
     this._transport = null;
   }

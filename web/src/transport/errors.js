@@ -76,6 +76,15 @@ export class ModelChanged extends ServerRefused {
   }
 }
 
+/** An answer with neither a frame nor a refusal that a split server would send. */
+export class NotASplitServer extends ServerRefused {
+  /** @param {number} status of HTTP */
+  constructor(status) {
+    super('not_a_split_server', `HTTP status ${status} without a frame: this is not a split server; check the URL`);
+    this.status = status;
+  }
+}
+
 /** The server's owner has taken this device's access away. */
 export class DeviceRevoked extends ServerRefused {
   constructor() {

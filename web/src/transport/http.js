@@ -4,8 +4,9 @@ import { AppError } from '../common/errors.js';
 import { CONTENT_TYPE } from '../protocol/messages.js';
 import { isFrame } from '../protocol/frame.js';
 import { authorization } from './bearer.js';
-import { AnswerLate, Cancelled, ConnectionLost, ServerRefused, ServerUnreachable } from './errors.js';
+import { AnswerLate, Cancelled, ConnectionLost, NotASplitServer, ServerRefused, ServerUnreachable } from './errors.js';
 import { readRefusal } from './refusal.js';
+import { routed } from './routing.js';
 import { after as realAfter } from './timer.js';
 import { baseUrl } from './transport.js';
 
@@ -17,12 +18,12 @@ const STATUS_OF_A_PROXY = [502, 503, 504];
 /** @implements {Transport} */
 export class HttpTransport {
   /**
-   * @param {{url: string, token: string | null, maxFrame: number, fetch?: typeof globalThis.fetch,
+   * @param {{url: string, token: string | null, maxFrame: number, route?: import('./routing.js').Route | null, fetch?: typeof globalThis.fetch,
    *   after?: import('./timer.js').After}} options
    * @throws {import('./errors.js').TokenInvalid}
    */
-  constructor({ url, token, maxFrame, fetch = globalThis.fetch, after = realAfter }) {
-    this._url = baseUrl(url) + PATH;
+  constructor({ url, token, maxFrame, route = null, fetch = globalThis.fetch, after = realAfter }) {
+    this._url = routed(baseUrl(url) + PATH, route);
     this._headers = { 'Content-Type': CONTENT_TYPE, ...authorization(token) };
     this._maxFrame = maxFrame;
     // Called as a method of this object it would refuse to run.
@@ -98,8 +99,5 @@ function refused(response, body) {
   if (STATUS_OF_A_PROXY.includes(response.status)) {
     return new ConnectionLost(`HTTP status ${response.status} from something in between`);
   }
-  return new ServerRefused(
-    'not_a_split_server',
-    `HTTP status ${response.status} without a frame: this is not a split server; check the URL`,
-  );
+  return new NotASplitServer(response.status);
 }

@@ -4,6 +4,7 @@ import { SUBPROTOCOL } from '../protocol/messages.js';
 import { credentialProtocols } from './bearer.js';
 import { AnswerLate, Cancelled, ConnectionLost, ServerRefused, UpgradeRefused } from './errors.js';
 import { closeError } from './refusal.js';
+import { routed } from './routing.js';
 import { after as realAfter } from './timer.js';
 import { baseUrl } from './transport.js';
 
@@ -27,14 +28,15 @@ export class WebSocketTransport {
    * @param {number} options.maxFrame bytes of the longest answer that is accepted
    * @param {number} options.timeout seconds
    * @param {AbortSignal} options.signal
+   * @param {import('./routing.js').Route | null} [options.route]
    * @param {MakeSocket} [options.make]
    * @param {import('./timer.js').After} [options.after]
    * @returns {Promise<WebSocketTransport>}
    * @throws {UpgradeRefused | Cancelled | import('./errors.js').TokenInvalid}
    */
-  static async open({ url, token, maxFrame, timeout, signal, make = newSocket, after = realAfter }) {
+  static async open({ url, token, maxFrame, timeout, signal, route = null, make = newSocket, after = realAfter }) {
     if (signal.aborted) throw new Cancelled();
-    const address = baseUrl(url).replace(/^http/, 'ws') + PATH;
+    const address = routed(baseUrl(url).replace(/^http/, 'ws') + PATH, route);
     const socket = started(make, address, [SUBPROTOCOL, ...credentialProtocols(token)]);
     const transport = new WebSocketTransport(socket, maxFrame, after);
     try {

@@ -3,6 +3,7 @@ import { ChatStore } from '../chats/store.js';
 import { forgetToken, loadToken } from '../pairing/pair.js';
 import { InstallPrompt } from '../pwa/install.js';
 import { cacheSalt } from '../settings/cache_salt.js';
+import { routeAnew, routingId } from '../settings/routing_id.js';
 import { loadSettings, saveSettings, watchSettings } from '../settings/settings.js';
 import { App } from './components/app.jsx';
 import { App as AppState } from './state/app.js';
@@ -32,6 +33,7 @@ export function start(spawn, later = () => {}) {
     loadToken,
     forgetToken,
     cacheSalt,
+    routing: { id: routingId, anew: routeAnew },
     showing: loadBlocks,
     settings: loadSettings(),
     saveSettings,

@@ -31,6 +31,24 @@ test('the handshake begins before the manifest is here, once for a server', asyn
   assert.deepEqual(channels.map(({ closed }) => closed), [true, false]);
 });
 
+test('a channel goes by the routing id of this browser, until the page has another', async () => {
+  const { engine, channels } = engineOf();
+  await engine.reroute({ routing: 'too early' });
+  await engine.connect({ ...WHERE, routing: 'first' });
+  const [{ where: { route } }] = channels;
+  assert.equal(route.id, 'first');
+  // What a full server made of it stays, as long as the page says the same.
+  route.change('moved');
+  await engine.connect({ ...WHERE, routing: 'first' });
+  assert.deepEqual([channels.length, route.id], [1, 'moved']);
+  await engine.reroute({ routing: 'second' });
+  assert.deepEqual([channels[0].rerouted, route.id], [['second'], 'second']);
+  await engine.connect({ ...WHERE, url: 'http://other', routing: 'third' });
+  assert.deepEqual([channels[1].where.route.id, route.id], ['third', 'second']);
+  await engine.connect(WHERE);
+  assert.equal(channels[2].where.route, null);
+});
+
 test('a connection to a server that has no manifest is closed, and the one before stays', async () => {
   const { engine, channels } = engineOf();
   await engine.connect(WHERE);

@@ -46,6 +46,7 @@ export function engineOf({ stored = true, models = [] } = {}) {
     const channel = {
       where, warmed: 0, closed: false, revoked: false,
       accept() {}, tell() {}, warm: async () => void (channel.warmed += 1), close: () => void (channel.closed = true),
+      rerouted: /** @type {string[]} */ ([]), reroute: (/** @type {string} */ id) => void channel.rerouted.push(id),
     };
     channels.push(channel);
     return channel;

@@ -13,8 +13,9 @@ import { MANIFEST, Peer, WIDTH, rowsOf } from './peer.js';
 
 export class Rig {
   /** @param {{dtype?: any, maxContext?: number, busyPatience?: number, later?: any, cache?: any,
-   *   cacheSalt?: string, usualDtype?: any, peer?: Peer, nameable?: boolean, several?: boolean}} [options] */
-  constructor({ peer = new Peer(), nameable = false, several = true, ...options } = {}) {
+   *   cacheSalt?: string, usualDtype?: any, peer?: Peer, nameable?: boolean, several?: boolean,
+   *   route?: import('../../src/transport/routing.js').Route | null}} [options] */
+  constructor({ peer = new Peer(), nameable = false, several = true, route = null, ...options } = {}) {
     this.peer = peer;
     this.several = several;
     /** The most frames that were under way at a time. */
@@ -36,10 +37,16 @@ export class Rig {
       this.now += seconds;
     };
     const clock = () => this.now;
+    /** The routing id of each connection that was made. @type {(string | undefined)[]} */
+    this.went = [];
+    const connect = async () => {
+      this.went.push(route?.id);
+      return this._transport();
+    };
     /** What was told of the connection and the server. @type {any[]} */
     this.told = [];
     this.channel = new Channel({
-      url: 'http://peer', token: null, clock, pause, chance: () => 1, connect: async () => this._transport(),
+      url: 'http://peer', token: null, route, clock, pause, chance: () => 1, connect,
       onNotice: (notice) => this.told.push(notice),
     });
     const later = () => () => {};

@@ -39,6 +39,10 @@ export class ScriptedEngine {
     return this._call('connect', args);
   }
 
+  reroute(/** @type {any[]} */ ...args) {
+    return this._call('reroute', args);
+  }
+
   pull(/** @type {any[]} */ ...args) {
     return this._call('pull', args);
   }

@@ -1,1 +1,1 @@
-import{a as r,b as s,j as p}from"./chunk-7I4EZU5B.js";import"./chunk-HACIL67Q.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-HISGEJDM.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
+import{a as r,b as s,j as p}from"./chunk-WJJAPQKV.js";import"./chunk-FLBYUEKG.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-PN6SR52Z.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);

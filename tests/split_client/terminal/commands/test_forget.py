@@ -29,6 +29,9 @@ class Client:
         self.asked.append("all")
         return Purged(1, 100)
 
+    def route_anew(self) -> None:
+        self.asked.append("another routing id")
+
 
 class Chat:
     def __init__(self) -> None:
@@ -69,13 +72,13 @@ def test_what_is_kept_of_the_chat_is_deleted_and_the_chat_goes_on() -> None:
         "the server deleted 48 tokens of this chat; 16 stay, because other chats begin with them",
         "the chat goes on; the next message sends all of it again",
     ]
-    assert client.asked == []
+    assert client.asked == ["another routing id"]
 
 
 def test_what_is_kept_of_all_chats_is_deleted() -> None:
     forget, client, notes = made()
     forget.run("all")
-    assert client.asked == ["all"]
+    assert client.asked == ["all", "another routing id"]
     assert notes[0] == "the server deleted 100 B that it kept of your chats"
 
 

@@ -48,7 +48,7 @@ import { t } from '../words/languages/words.js';
 /** The whole page without its looks: what is shown is in signals, what a user does is a method. */
 export class App {
   /** @param {Needs} needs */
-  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, forgetToken, cacheSalt, memory = null, clock, writers = ALONE,
+  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, forgetToken, cacheSalt, routing = null, memory = null, clock, writers = ALONE,
     showing }) {
     this._saveSettings = saveSettings;
     this.settings = signal(settings);
@@ -66,7 +66,7 @@ export class App {
     /** The reply that another one would equal. @type {Signal<string | null>} */
     this.repeating = signal(null);
     const transport = () => this.settings.value.transport;
-    this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, salt: cacheSalt, transport, now: clock?.now });
+    this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, salt: cacheSalt, routing, transport, now: clock?.now });
     const defaults = () => {
       const { system, adapter, noise, redaction } = this.settings.value;
       return { system, adapter, noise, redaction: begunRedaction(redaction) };

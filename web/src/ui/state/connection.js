@@ -25,20 +25,21 @@ function repeatedly(run, ms) {
 export class Connection {
   /**
    * @param {{spawn: () => Engine, url: string, token: () => string | null, forget?: () => void,
-   *   salt?: () => string | null, transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry,
+   *   salt?: () => string | null, routing?: import('./needs.js').Routing | null, transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry,
    *   every?: (run: () => void, ms: number) => () => void}} needs
    *   `spawn` starts an engine worker; `forget` takes the token out of this browser; `salt` is this browser's own,
-   *   for servers that take no token; `now` in milliseconds;
+   *   for servers that take no token; `routing`: its routing id; `now` in milliseconds;
    *   `every` until what it returns is called
    */
   constructor({
-    spawn, url, token, forget = () => {}, salt = () => null, transport, now = () => performance.now(), retry, every = repeatedly,
+    spawn, url, token, forget = () => {}, salt = () => null, routing = null, transport, now = () => performance.now(), retry, every = repeatedly,
   }) {
     this._spawn = spawn;
     this._url = url;
     this._token = token;
     this._forget = forget;
     this._salt = salt;
+    this._routing = routing;
     /** The token that the server was shown last. @type {string | null} */
     this._shown = null;
     /** Whether the server refused a token of this browser. */
@@ -93,13 +94,20 @@ export class Connection {
     return this.engine.forgetNoise(id);
   }
 
+  /** What comes is not to be linked with what was: connections have another routing id. */
+  routeAnew() {
+    if (this._routing) void this._engine?.reroute(this._routing.anew()).catch(() => {});
+  }
+
   /** Asks the server what it serves, and goes as far as it can without asking the user. */
   async connect() {
     await this._attempt({ type: 'connect' }, async (current) => {
       this._shown = this._token();
       // A token has its keeper's other devices find what this one left on the server.
       const cacheSalt = this._shown === null ? this._salt() : null;
-      const where = { url: this._url, token: this._shown, transport: this._transport(), cacheSalt };
+      const where = {
+        url: this._url, token: this._shown, transport: this._transport(), cacheSalt, routing: this._routing?.id() ?? null,
+      };
       const server = await this.engine.connect(where);
       if (!current()) return;
       this._retry.succeeded();

@@ -1,6 +1,7 @@
 // What the page is made of; types alone.
 
 /** @typedef {import('../../settings/types').Settings} Settings */
+/** The routing id of this browser, and another one. @typedef {{id: () => string, anew: () => string}} Routing */
 /**
  * What the page needs of the browser and of the other rooms; tests give others.
  * @typedef {object} Needs
@@ -9,6 +10,7 @@
  * @property {string} url of the server, without a trailing slash
  * @property {() => string | null} loadToken
  * @property {() => void} [forgetToken]
+ * @property {Routing | null} [routing] null: nothing is told to whoever balances
  * @property {() => string | null} [cacheSalt] this browser's own, for servers that take no token
  * @property {() => Promise<void>} [showing] loads what replies are shown with
  * @property {Settings} settings

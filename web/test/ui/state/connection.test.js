@@ -37,7 +37,9 @@ test('connecting to a model that is here prepares it and is ready', async () => 
   const all = harness();
   await ready(all);
   const [where] = all.engines[0].last('connect').args;
-  assert.deepEqual(where, { url: 'http://host', token: 'secret-token', transport: 'auto', cacheSalt: null });
+  assert.deepEqual(where, {
+    url: 'http://host', token: 'secret-token', transport: 'auto', cacheSalt: null, routing: null,
+  });
   assert.equal(all.connection.phase.value.name, 'ready');
   assert.deepEqual(all.connection.ends.value, { kernel: 'simd', workers: 2 });
 });
@@ -48,6 +50,21 @@ test('the salt of this browser stands for a token where there is none', async ()
     await ready(all);
     assert.equal(all.engines[0].last('connect').args[0].cacheSalt, cacheSalt);
   }
+});
+
+test('the engine is told the routing id of this browser, and another one when asked for', async () => {
+  let made = 1;
+  const all = harness({ routing: { id: () => `id ${made}`, anew: () => `id ${(made += 1)}` } });
+  all.connection.routeAnew();
+  assert.equal(made, 1, 'before there is an engine there is nothing to be linked');
+  await ready(all);
+  assert.equal(all.engines[0].last('connect').args[0].routing, 'id 1');
+  all.connection.routeAnew();
+  assert.deepEqual(all.engines[0].last('reroute').args, ['id 2']);
+  const plain = harness();
+  await ready(plain);
+  plain.connection.routeAnew();
+  assert.equal(plain.engines[0].last('reroute'), undefined);
 });
 
 test('no engine is started before it is needed', () => {

@@ -48,7 +48,9 @@ export class Removal {
   async forget(id) {
     try {
       const chat = await this._library.read(id);
-      if (chat) this._toasts.show(forgottenWords(await this._forgotten(chat)));
+      if (!chat) return;
+      this._toasts.show(forgottenWords(await this._forgotten(chat)));
+      this._connection.routeAnew();
     } catch (error) {
       this._tell(error);
     }
