@@ -87,7 +87,7 @@ class StepAdmission:
         self._engine = engine
         self._adapters = dict(adapters)
         self._stopping = False
-        self.opening = Opening(store, manifest, open_within, self.require_serving)
+        self.opening = Opening(store, manifest, open_within, self.require_serving, self._ready)
         self._sharing = None if reuse is None else reuse.sharing
         self._entrance = Entrance(store, engine.info, max_queued, open_within, self._sharing)
         self.recall = Recall(reuse, store, self._entrance)
@@ -160,6 +160,11 @@ class StepAdmission:
         self.store.sweep()
         if self.reuse is not None:
             self.reuse.pool.sweep()
+
+    async def _ready(self, principal: str) -> None:
+        """Have at hand what names the rows of the principal's sessions."""
+        if self.reuse is not None:
+            await self.reuse.ready(principal, grouped=bool(self.groups))
 
     def require_serving(self) -> None:
         """Raise ShuttingDown once the server is stopping."""

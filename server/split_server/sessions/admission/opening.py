@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from split_server.sessions.admission.newcomers import Newcomers
 from split_server.sessions.session import Session
@@ -15,9 +15,14 @@ def _as_it_is(_: Session) -> None:
     """A session that needs nothing more."""
 
 
+async def nothing_to_wait_for(_: str) -> None:
+    """A principal whose sessions need nothing that is slow to come."""
+
+
 class Opening:
     """``manifest``: with which every chain begins; ``patience``: seconds that a newcomer waits for
-    a session; ``require_serving`` raises ShuttingDown once the server is stopping.
+    a session; ``require_serving`` raises ShuttingDown once the server is stopping; ``ready``: is
+    awaited before a principal's session is made.
     """
 
     def __init__(
@@ -26,10 +31,11 @@ class Opening:
         manifest: str,
         patience: float,
         require_serving: Callable[[], None],
+        ready: Callable[[str], Awaitable[None]] = nothing_to_wait_for,
     ) -> None:
         self._store = store
         self._manifest = manifest
-        self._require_serving = require_serving
+        self._require_serving, self._ready = require_serving, ready
         self._newcomers = Newcomers(patience, self._withdraw)
 
     def freed(self) -> None:
@@ -68,6 +74,7 @@ class Opening:
                 raise
             return session
 
+        await self._ready(principal)
         return await self._newcomers.turn(principal, make, patience=patience)
 
     def _withdraw(self, session: Session) -> None:
