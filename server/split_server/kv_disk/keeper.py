@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -49,6 +48,8 @@ class Keeper:
         self._limits, self._counts, self._wall = limits, counts, wall
         # Bytes of files that others are writing.
         self._writing = 0
+        # Files of which nobody can say at present whose they are.
+        self._unsure: set[str] = set()
 
     def scan(self) -> None:
         """Learn what lies in the folder, remove what killed processes left and what has no owner
@@ -88,6 +89,7 @@ class Keeper:
         """
         deadline = self._wall() - self._limits.ttl
         with self._folder.locked():
+            self._folder.remove_leftovers()
             self._refresh()
             for entry in self._index.oldest_leaves():
                 if entry.used < deadline:
@@ -121,22 +123,22 @@ class Keeper:
     def _refresh(self) -> None:
         """Know what others have written and removed. Raises OSError."""
         listed, self._writing = self._folder.listed()
-        gone = self._index.names() - {one.name for one in listed}
-        reloaded = False
-        for one in listed:
-            if self._index.seen(one.name, one.used):
-                continue
-            header = self._header(one)
-            if header is not None and not reloaded and not self._salts.owner_of(header.owner):
-                reloaded = True
-                with suppress(DiskUnusable):
-                    self._salts.reload()
-            self._learn(one, header)
+        gone = (self._index.names() - {one.name for one in listed}) | self._unsure
         for name in gone:
             self._index.drop(name)
+        self._unsure.clear()
+        owners = _Owners(self._salts)
+        for one in listed:
+            if not self._index.seen(one.name, one.used):
+                self._learn(one, self._header(one), owners)
 
-    def _learn(self, one: Listed, header: Header | None) -> None:
-        if header is not None and self._salts.owner_of(header.owner) is None:
+    def _learn(self, one: Listed, header: Header | None, owners: _Owners) -> None:
+        known = None if header is None else owners.know(header.owner)
+        if header is not None and known is None:
+            # It counts, and is looked at again.
+            self._unsure.add(one.name)
+            header = None
+        if known is False:
             # The salt is deleted: the rest of an erasure that was cut off.
             self._counts.failed["unowned"] += 1
             self._folder.remove(one.name)
@@ -160,3 +162,25 @@ class Keeper:
             return None
         file.close()
         return header
+
+
+class _Owners:
+    """Whose files there are, at one look: salts are read once for all that are not known."""
+
+    def __init__(self, salts: SaltFile) -> None:
+        self._salts = salts
+        self._read: bool | None = None
+
+    def know(self, tag: bytes) -> bool | None:
+        """Whether somebody's files have ``tag``; None where the salts cannot be read."""
+        if self._salts.owner_of(tag) is not None:
+            return True
+        if self._read is None:
+            try:
+                self._salts.reload()
+                self._read = True
+            except DiskUnusable:
+                self._read = False
+        if self._salts.owner_of(tag) is not None:
+            return True
+        return False if self._read else None

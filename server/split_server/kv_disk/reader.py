@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import BinaryIO, TypeVar
 
@@ -13,7 +14,7 @@ from split_server.kv.lineage import is_worse
 from split_server.kv.run import Run
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.counts import Counts
-from split_server.kv_disk.errors import BadFile, ForeignFile
+from split_server.kv_disk.errors import BadFile, DiskUnusable, ForeignFile
 from split_server.kv_disk.folder import Folder
 from split_server.kv_disk.index import Entry, Index
 from split_server.kv_disk.keys import OwnerKeys
@@ -63,40 +64,41 @@ class Reader:
         return self._guarded(name, lambda: self._whole(name))
 
     def look(self, blocks: Sequence[bytes]) -> None:
-        """Look for files that end with one of ``blocks`` and are not known yet, and for what they
-        go on from.
+        """Look for files that end with one of ``blocks``, the best first, and are not known yet,
+        and for what they go on from; at most ``MOST_OPENED`` names are tried in vain.
         """
-        left = MOST_OPENED
-        for block in blocks:
-            parent, left = self._look_up(block, left)
-            if parent != block or not left:
+        for block in blocks[:MOST_OPENED]:
+            wanted: bytes | None = block
+            while wanted and not (self._index.knows(wanted) or self._pool.knows(wanted)):
+                name = wanted
+                header = self._guarded(file_name(name), partial(self._found, name))
+                wanted = None if header is None else header.parent
+            # What leads to it is whole; otherwise one name was tried in vain.
+            if wanted is not None:
                 return
-
-    def _look_up(self, block: bytes, left: int) -> tuple[bytes, int]:
-        """Open the files that lead to ``block``, at most ``left``; the first block that was not
-        found, and how many more may be opened.
-        """
-        while left and block and not (self._index.knows(block) or self._pool.knows(block)):
-            wanted, left = block, left - 1
-            header = self._guarded(file_name(wanted), partial(self._found, wanted))
-            if header is None:
-                return block, left
-            block = header.parent
-        return block, left
 
     def _found(self, block: bytes) -> Header:
         file, header, size = self._folder.open(file_name(block))
         file.close()
-        if self._salts.owner_of(header.owner) is None:
+        if self._owner(header) is None:
             raise ForeignFile
         self._index.add(Entry(header.file_name, size, self._wall(), header))
         return header
+
+    def _owner(self, header: Header) -> tuple[str, OwnerKeys] | None:
+        """Whose file it is; another server may have drawn a salt since the last look."""
+        owner = self._salts.owner_of(header.owner)
+        if owner is None:
+            with suppress(DiskUnusable):
+                self._salts.reload()
+            owner = self._salts.owner_of(header.owner)
+        return owner
 
     def _run(self, name: str) -> Run | None:
         """The run as the pool takes it, None where that has no room for it."""
         file, header, _ = self._folder.open(name)
         with file:
-            owner = self._salts.owner_of(header.owner)
+            owner = self._owner(header)
             parent = self._pool.find(header.parent) if header.parent else None
             if parent is not None and is_worse(parent.tier, header.tier):
                 return None
@@ -109,7 +111,7 @@ class Reader:
     def _whole(self, name: str) -> Run | None:
         file, header, _ = self._folder.open(name)
         with file:
-            owner = self._salts.owner_of(header.owner)
+            owner = self._owner(header)
             return None if owner is None else _run(*owner, file, header, None)
 
     def _guarded(self, name: str, work: Callable[[], _T | None]) -> _T | None:

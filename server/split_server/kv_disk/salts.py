@@ -30,8 +30,9 @@ _log = logging.getLogger(__name__)
 class SaltFile:
     """``path``: of the file; ``key``: of the folder. Usable from any thread.
 
-    A principal's first use writes the file, which takes milliseconds once in his life. Where that
-    fails his salt lives in memory alone, and nothing of his may be written.
+    A principal's first use writes the file, which takes milliseconds once in his life: see
+    :meth:`draw`. Where that fails his salt lives in memory alone, and nothing of his may be
+    written until it is drawn again.
     """
 
     def __init__(self, path: Path, key: FolderKey) -> None:
@@ -40,16 +41,33 @@ class SaltFile:
         self._owners: dict[str, OwnerKeys] = {}
         self._by_tag: dict[bytes, str] = {}
         self._unsaved: set[str] = set()
-        # Principals whose salts the file may still have, and tags whose files there may be.
-        self._erasing: set[str] = set()
+        # Principals whose salts the file may still have, by the tags that those gave; and tags
+        # whose files there may be.
+        self._erasing: dict[str, bytes] = {}
         self._erased: set[bytes] = set()
+        # Whether the file was there once.
+        self._there = False
         self.reload()
 
     def of(self, principal: str) -> bytes:
-        """The secret of block names, drawn where there is none."""
+        """The secret of block names, drawn where there is none, which blocks on the file."""
         known = self._owners.get(principal)
-        # The file's lock is taken before the other one, never while that is held.
-        return (known or self._drawn(principal)).names
+        return (known or self.draw(principal)).names
+
+    def stored(self, principal: str) -> bool:
+        """Whether the principal's salt is known and in the file."""
+        return principal in self._owners and principal not in self._unsaved
+
+    def known(self, principal: str) -> bool:
+        """Whether the principal has a salt, in the file or in memory alone."""
+        return principal in self._owners
+
+    def assume(self, principal: str) -> None:
+        """Have a salt for the principal in memory until the file gives one."""
+        with self._lock:
+            if principal not in self._owners:
+                self._unsaved.add(principal)
+                self._know(principal, secrets.token_bytes(_SALT_BYTES))
 
     def keys_of(self, principal: str) -> OwnerKeys | None:
         """The keys for the principal's files, None where a restart would not find them again."""
@@ -71,7 +89,7 @@ class SaltFile:
                 tag = self._owners.pop(principal).tag
                 del self._by_tag[tag]
                 self._unsaved.discard(principal)
-                self._erasing.add(principal)
+                self._erasing[principal] = tag
                 self._erased.add(tag)
 
     def erased(self) -> set[bytes]:
@@ -92,40 +110,60 @@ class SaltFile:
         # The event loop must not wait for this disk, so the other lock is not held over the change.
         with self._changing() as salts:
             with self._lock:
-                erasing = frozenset(self._erasing)
-            for principal in erasing:
-                salts.pop(principal, None)
+                erasing = dict(self._erasing)
+            for principal, tag in erasing.items():
+                self._remove(salts, principal, tag)
         with self._lock:
-            self._erasing -= erasing
+            for principal, tag in erasing.items():
+                if self._erasing.get(principal) == tag:
+                    del self._erasing[principal]
 
     def reload(self) -> None:
-        """Know what other servers have drawn meanwhile. Raises DiskUnusable."""
+        """Know what other servers have drawn and erased meanwhile. Raises DiskUnusable."""
         stored = self._read()
         with self._lock:
+            for principal in self._owners.keys() - self._unsaved:
+                salt = stored.get(principal)
+                if salt is None or self._key.owner(salt).tag != self._owners[principal].tag:
+                    del self._by_tag[self._owners.pop(principal).tag]
             for principal, salt in stored.items():
                 if principal not in self._owners and principal not in self._erasing:
                     self._know(principal, salt)
 
-    def _drawn(self, principal: str) -> OwnerKeys:
-        salt = secrets.token_bytes(_SALT_BYTES)
+    def draw(self, principal: str) -> OwnerKeys:
+        """The keys of the principal as the file gives them, which draws a salt where there is none;
+        in memory alone where it cannot. It blocks on the file.
+        """
+        salt, saved = secrets.token_bytes(_SALT_BYTES), False
         try:
+            # The file's lock is taken before the other one, never while that is held.
             with self._changing() as salts:
                 with self._lock:
-                    if principal in self._erasing:
-                        salts.pop(principal, None)
-                        self._erasing.discard(principal)
-                if len(salts) < _MOST:
-                    salt = salts.setdefault(principal, salt)
-                else:
-                    self._unsaved.add(principal)
+                    erasing = self._erasing.pop(principal, None)
+                if erasing is not None:
+                    self._remove(salts, principal, erasing)
+                if principal in salts or len(salts) < _MOST:
+                    salt, saved = salts.setdefault(principal, salt), True
         except DiskUnusable as error:
+            saved = False
             _log.warning("keys and values of a principal stay in memory: %s", error)
-            self._unsaved.add(principal)
         with self._lock:
-            return self._owners.get(principal) or self._know(principal, salt)
+            if not saved:
+                self._unsaved.add(principal)
+                return self._owners.get(principal) or self._know(principal, salt)
+            self._unsaved.discard(principal)
+            return self._know(principal, salt)
+
+    def _remove(self, salts: dict[str, bytes], principal: str, tag: bytes) -> None:
+        """Not a salt that was drawn since, by another server for the same name."""
+        salt = salts.get(principal)
+        if salt is not None and self._key.owner(salt).tag == tag:
+            del salts[principal]
 
     def _know(self, principal: str, salt: bytes) -> OwnerKeys:
-        owner = self._key.owner(salt)
+        owner, before = self._key.owner(salt), self._owners.get(principal)
+        if before is not None:
+            self._by_tag.pop(before.tag, None)
         self._owners[principal], self._by_tag[owner.tag] = owner, principal
         return owner
 
@@ -139,18 +177,24 @@ class SaltFile:
                 yield salts
                 if salts != before:
                     write_whole(self._path, _packed(salts))
+                    self._there = True
         except OSError as error:
             raise DiskUnusable(self._path, reason(error)) from error
 
     def _read(self) -> dict[str, bytes]:
         try:
-            return _parsed(read_regular(self._path, _MAX_BYTES))
-        except FileNotFoundError:
+            salts = _parsed(read_regular(self._path, _MAX_BYTES))
+        except FileNotFoundError as error:
+            # A disk that is not there has nobody's salt, and nobody was erased by that.
+            if self._there:
+                raise DiskUnusable(self._path, "it is gone; is its disk mounted?") from error
             return {}
         except OSError as error:
             raise DiskUnusable(self._path, reason(error)) from error
         except ValueError as error:
             raise DiskUnusable(self._path, "it is damaged") from error
+        self._there = True
+        return salts
 
 
 def _packed(salts: dict[str, bytes]) -> bytes:

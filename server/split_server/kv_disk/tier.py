@@ -1,7 +1,6 @@
 """The disk under the pool: what is found there, what is written behind, and what is erased.
 
-Nothing of it is read or written on the event loop or the model thread, but for the salt of a
-principal that is new.
+Nothing of it is read or written on the event loop or the model thread.
 """
 
 from __future__ import annotations
@@ -30,10 +29,14 @@ from split_server.kv_disk.salts import SaltFile
 from split_server.kv_disk.waiting import Waiting
 from split_server.kv_disk.worker import Worker
 from split_server.kv_disk.writer import Writer
+from split_server.threads import Threads
+from split_wire.errors import SplitError
 
 # Seconds of idleness after which a session is written, between looks for such sessions, and
 # between looks at age and budget.
 _IDLE, _BEAT, _SWEEP = 2.0, 0.5, 60.0
+# Seconds that a new session waits for the salt of its principal.
+_SALT_PATIENCE = 1.0
 
 
 class DiskTier:
@@ -80,7 +83,27 @@ class DiskTier:
         )
         self._writing = Worker("kv-disk-write", self._beat, _BEAT)
         self._removing = Worker("kv-disk-remove")
+        self._salting = Threads("kv-disk-salts", 1)
+        self._salt_pause = Pause("keeping keys and values of newcomers on disk", clock)
         self._swept = clock()
+
+    async def ready(self, principal: str) -> None:
+        """Have the salt of ``principal`` known, which other servers of the state folder may have
+        drawn; where that folder does not answer, one in memory does until it does.
+        """
+        if self.salts.stored(principal) or not self._salt_pause.over:
+            self.salts.assume(principal)
+            return
+        try:
+            drawn = self._salting.run(lambda: self.salts.draw(principal))
+            await asyncio.wait_for(drawn, _SALT_PATIENCE)
+        # The server stops, or too much waits.
+        except (TimeoutError, SplitError):
+            self.salts.assume(principal)
+        if self.salts.stored(principal):
+            self._salt_pause.passed()
+        else:
+            self._salt_pause.failed("their salts cannot be read")
 
     def start(self) -> None:
         """Learn what lies in the folder, beside whatever else is done."""
@@ -90,6 +113,7 @@ class DiskTier:
         """End the threads; nothing is waited for."""
         self._writing.close()
         self._removing.close()
+        self._salting.close()
         self._fetcher.close()
 
     def published(self, session: int, run: Run) -> None:

@@ -45,6 +45,10 @@ class CacheGroups:
             known = self._members.get(name, frozenset())
             self._members[name] = known | {*members.split(_BETWEEN)}
 
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._members)
+
     def share(self, principal: str, name: str | None, until: int) -> Share | None:
         """What ``principal`` shares with the group ``name``; None where it names none.
 

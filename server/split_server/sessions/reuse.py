@@ -14,7 +14,7 @@ from typing import Protocol
 
 import torch
 
-from split_server.kv.block_key import BLOCK, PUBLIC, BlockNames, Namespaces
+from split_server.kv.block_key import BLOCK, GROUPS, PUBLIC, BlockNames, Namespaces
 from split_server.kv.pins import PINNED_SHARE
 from split_server.kv.run import Span
 from split_server.kv.run_pool import RunPool
@@ -109,6 +109,14 @@ class Reuse:
     def parking(self) -> set[asyncio.Task[None]]:
         """What copies sessions that have ended, or deletes what is kept of them."""
         return self._publishing.parking
+
+    async def ready(self, principal: str, *, grouped: bool = False) -> None:
+        """Have what names are made of at hand, so that no disk is waited for when they are;
+        ``grouped``: those of groups as well.
+        """
+        if self.disk is not None:
+            for owner in (principal, GROUPS) if grouped else (principal,):
+                await self.disk.ready(owner)
 
     def names_of(self, principal: str, salt: str | None) -> BlockNames | None:
         """Under which a session of ``principal`` publishes and finds; None where it does not."""
@@ -229,6 +237,7 @@ class Reuse:
 
         Raises Overloaded, ShuttingDown.
         """
+        await self.ready(principal)
         space = None if salt is None else self._naming.space(principal, salt)
         if self.beside is not None:
             self.beside.purge(principal, salt)

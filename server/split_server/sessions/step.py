@@ -94,6 +94,7 @@ class StepAdmission:
             manifest,
             open_within,
             self._require_staying,
+            self._ready,
             queue_newcomers=queue_newcomers,
         )
         self._sharing = None if reuse is None else reuse.sharing
@@ -173,6 +174,11 @@ class StepAdmission:
         self.store.sweep()
         if self.reuse is not None:
             self.reuse.pool.sweep()
+
+    async def _ready(self, principal: str) -> None:
+        """Have at hand what names the rows of the principal's sessions."""
+        if self.reuse is not None:
+            await self.reuse.ready(principal, grouped=bool(self.groups))
 
     def require_serving(self) -> None:
         """Raise ShuttingDown once the server is stopping."""

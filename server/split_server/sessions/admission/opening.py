@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from split_server.sessions.admission.newcomers import Newcomers
 from split_server.sessions.session import Session
@@ -15,10 +15,15 @@ def _as_it_is(_: Session) -> None:
     """A session that needs nothing more."""
 
 
+async def nothing_to_wait_for(_: str) -> None:
+    """A principal whose sessions need nothing that is slow to come."""
+
+
 class Opening:
     """``manifest``: with which every chain begins; ``patience``: seconds that a newcomer waits for
-    a session; ``require_staying`` raises ShuttingDown once the server is about to stop;
-    ``queue_newcomers``: whether devices wait that do not say so, False where they can go elsewhere.
+    a session; ``require_staying`` raises ShuttingDown once the server is about to stop; ``ready``
+    is awaited before a principal's session is made; ``queue_newcomers``: whether devices wait that
+    do not say so, False where they can go elsewhere.
     """
 
     def __init__(
@@ -27,13 +32,14 @@ class Opening:
         manifest: str,
         patience: float,
         require_staying: Callable[[], None],
+        ready: Callable[[str], Awaitable[None]] = nothing_to_wait_for,
         *,
         queue_newcomers: bool = True,
     ) -> None:
         self._queues = queue_newcomers
         self._store = store
         self._manifest = manifest
-        self._require_staying = require_staying
+        self._require_staying, self._ready = require_staying, ready
         self._newcomers = Newcomers(patience, self._withdraw)
 
     def freed(self) -> None:
@@ -78,6 +84,7 @@ class Opening:
                 raise
             return session
 
+        await self._ready(principal)
         return await self._newcomers.turn(principal, make, patience=patience)
 
     def _withdraw(self, session: Session) -> None:
