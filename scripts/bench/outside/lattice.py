@@ -1,29 +1,61 @@
 """All places of a message jointly: a beam over contexts forward, then backward (Bahl et al. 1974).
 
 Each place's answer is the token with the largest sum over all paths that the beam kept, which
-makes the expected number of right tokens the largest.
+makes the expected number of right tokens the largest. Paths that end in the same last tokens are
+one context; the best of them stands for all where a prior looks farther back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scripts.bench.outside.counts import Floats
-from scripts.bench.outside.prior import Mixture, after
+from scripts.bench.outside.counts import Floats, Keys
 
 _SPREAD = 8
-_FAR = 25.0
+State = TypeVar("State")
+
+
+class Prior(Protocol[State]):
+    """What text is likely, token by token. A ``State`` has what S contexts need."""
+
+    def single(self) -> Floats:
+        """Probabilities [V] without any context."""
+        ...
+
+    def start(self) -> tuple[Keys, State]:
+        """The one context before a message; equal keys are the same context."""
+        ...
+
+    def behind(self, state: State, tokens: NDArray[np.int64]) -> Floats:
+        """Probabilities [S, len(tokens)]."""
+        ...
+
+    def ends(self, state: State) -> Floats:
+        """Probabilities [S] that the message ends here."""
+        ...
+
+    def keys(self, state: State, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> Keys:
+        """The contexts that ``tokens`` [n] behind those of ``rows`` [n] lead to."""
+        ...
+
+    def step(self, state: State, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> State:
+        """The state of ``tokens`` [n] behind the contexts of ``rows`` [n]."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Beam:
-    """``contexts`` that are kept at a place, and ``tokens`` that are considered there."""
+    """``contexts`` that are kept at a place, none ``far`` less likely (in logarithms) than the
+    best, and ``tokens`` that are considered there.
+    """
 
     contexts: int = 400
     tokens: int = 800
+    far: float = 25.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +68,11 @@ class _Step:
     weights: Floats
 
 
-def marginals(evidence: Floats, prior: Mixture, beam: Beam) -> list[dict[int, float]]:
+def marginals(evidence: Floats, prior: Prior[State], beam: Beam) -> list[dict[int, float]]:
     """For each row of ``evidence`` [n, V] what each token that was kept is likely to be."""
-    steps, ahead = _forward(evidence, prior, beam)
-    behind = ahead[-1][1]
+    steps, scores, behind = _forward(evidence, prior, beam)
     result: list[dict[int, float]] = []
-    for step, (score, _) in zip(reversed(steps), reversed(ahead[:-1]), strict=True):
+    for step, score in zip(reversed(steps), reversed(scores), strict=True):
         whole = score[step.before] + step.weights + behind[step.after]
         mass = np.exp(whole - whole.max())
         tokens, place = np.unique(step.tokens, return_inverse=True)
@@ -52,21 +83,29 @@ def marginals(evidence: Floats, prior: Mixture, beam: Beam) -> list[dict[int, fl
 
 
 def _forward(
-    evidence: Floats, prior: Mixture, beam: Beam
-) -> tuple[list[_Step], list[tuple[Floats, Floats]]]:
-    """The steps, and for each place the scores of its contexts and what follows the last."""
-    keys, score = prior.start(), np.zeros(1)
+    evidence: Floats, prior: Prior[State], beam: Beam
+) -> tuple[list[_Step], list[Floats], Floats]:
+    """The steps, the scores of the contexts before each, and how likely the last ones end."""
     steps: list[_Step] = []
-    scores = [score]
+    scores: list[Floats] = []
+    score = np.zeros(1)
+    _, state = prior.start()
     single = np.log(prior.single())
     for row in evidence:
         tokens = _candidates(row + single, beam.tokens)
-        weights = np.log(prior.behind(keys, tokens)) + row[tokens]
-        step, keys, score = _advance(keys, score, tokens, weights, beam.contexts)
-        steps.append(step)
+        weights = np.log(prior.behind(state, tokens)) + row[tokens]
         scores.append(score)
-    end = np.log(prior.behind(keys, np.array([prior.end]))[:, 0])
-    return steps, [(each, end) for each in scores]
+        best = _best(score[:, None] + weights, beam)
+        before, column = np.divmod(best, len(tokens))
+        keys = prior.keys(state, before, tokens[column])
+        whole = (score[:, None] + weights).ravel()[best]
+        kept, new, score = _merged(keys, whole, beam.contexts)
+        alive = new >= 0
+        steps.append(
+            _Step(before[alive], tokens[column][alive], new[alive], weights.ravel()[best][alive])
+        )
+        state = prior.step(state, before[kept], tokens[column[kept]])
+    return steps, scores, np.log(prior.ends(state))
 
 
 def _candidates(scores: Floats, count: int) -> NDArray[np.int64]:
@@ -76,29 +115,30 @@ def _candidates(scores: Floats, count: int) -> NDArray[np.int64]:
     return np.sort(best[np.isfinite(scores[best])])
 
 
-def _advance(
-    keys: NDArray[np.uint64],
-    score: Floats,
-    tokens: NDArray[np.int64],
-    weights: Floats,
-    count: int,
-) -> tuple[_Step, NDArray[np.uint64], Floats]:
-    """One place on, with the ``count`` best contexts."""
-    whole = (score[:, None] + weights).ravel()
-    most = min(_SPREAD * count, len(whole))
-    best = np.argpartition(-whole, most - 1)[:most]
-    best = best[whole[best] > whole.max() - _FAR]
-    before, column = np.divmod(best, len(tokens))
-    reached, place = np.unique(after(keys[before], tokens[column]), return_inverse=True)
-    sums = _log_sums(whole[best], place, len(reached))
+def _best(whole: Floats, beam: Beam) -> NDArray[np.int64]:
+    """The flat places of the transitions that are looked at."""
+    flat = whole.ravel()
+    most = min(_SPREAD * beam.contexts, len(flat))
+    best = np.argpartition(-flat, most - 1)[:most]
+    found: NDArray[np.int64] = best[flat[best] > flat.max() - beam.far]
+    return found
+
+
+def _merged(
+    keys: Keys, whole: Floats, count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """The ``count`` best contexts: the best transition to each, where each transition leads (-1:
+    to none that is kept), and their scores.
+    """
+    reached, place = np.unique(keys, return_inverse=True)
+    sums = _log_sums(whole, place, len(reached))
     kept = np.sort(np.argsort(-sums)[:count])
     new = np.full(len(reached), -1)
     new[kept] = np.arange(len(kept))
-    alive = new[place] >= 0
-    step = _Step(
-        before[alive], tokens[column[alive]], new[place[alive]], weights.ravel()[best[alive]]
-    )
-    return step, reached[kept], sums[kept]
+    order = np.argsort(whole)
+    first = np.zeros(len(reached), np.int64)
+    first[place[order]] = order
+    return first[kept], new[place], sums[kept]
 
 
 def _log_sums(values: Floats, groups: NDArray[np.int64], count: int) -> Floats:

@@ -55,39 +55,38 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """``parts``, each with a weight; the weights add up to 1."""
+    """``parts``, each with a weight; the weights add up to 1. A state is its contexts."""
 
     parts: list[tuple[float, Counts]]
     size: int
 
-    @property
-    def begin(self) -> int:
-        """The symbol before a message."""
-        return self.size
-
-    @property
-    def end(self) -> int:
-        """The symbol behind a message."""
-        return self.size + 1
-
-    def start(self) -> Keys:
+    def start(self) -> tuple[Keys, Keys]:
         """The context of a message's first token."""
         key = 0
         for _ in range(LONGEST):
-            key = key << BITS | self.begin
-        return np.array([key], np.uint64)
+            key = key << BITS | self.size
+        keys = np.array([key], np.uint64)
+        return keys, keys
 
     def single(self) -> Floats:
         """[size]: without any context."""
         found: Floats = sum(weight * part.single() for weight, part in self.parts)[: self.size]
         return found
 
-    def behind(self, keys: Keys, tokens: NDArray[np.int64]) -> Floats:
-        """Probabilities [len(keys), len(tokens)]."""
-        found: Floats = sum(weight * part.behind(keys, tokens) for weight, part in self.parts)
+    def behind(self, state: Keys, tokens: NDArray[np.int64]) -> Floats:
+        """Probabilities [len(state), len(tokens)]."""
+        found: Floats = sum(weight * part.behind(state, tokens) for weight, part in self.parts)
         return found
 
+    def ends(self, state: Keys) -> Floats:
+        """Probabilities [len(state)] of a message's end."""
+        ends: Floats = self.behind(state, np.array([self.size + 1]))[:, 0]
+        return ends
 
-def after(keys: Keys, tokens: NDArray[np.int64]) -> Keys:
-    """The contexts once ``tokens`` stand behind ``keys``."""
-    return (keys << np.uint64(BITS)) | tokens.astype(np.uint64)
+    def keys(self, state: Keys, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> Keys:
+        """The last tokens once ``tokens`` stand behind."""
+        return (state[rows] << np.uint64(BITS)) | tokens.astype(np.uint64)
+
+    def step(self, state: Keys, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> Keys:
+        """Those keys."""
+        return self.keys(state, rows, tokens)

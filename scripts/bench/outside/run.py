@@ -13,9 +13,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from scripts.bench.outside.build import prior_of
+from scripts.bench.outside.causal import Causal
 from scripts.bench.outside.channel import Channel
+from scripts.bench.outside.language import Language
 from scripts.bench.outside.lattice import Beam, marginals
 from scripts.bench.outside.messages import messages
+from scripts.bench.outside.prior import Mixture
 from scripts.bench.outside.score import score
 from scripts.bench.outside.target import Target
 
@@ -28,7 +31,9 @@ def main() -> None:
     began = time.perf_counter()
     prior = prior_of(target, options.corpora, sampled=options.sampled)
     print(f"prior made in {time.perf_counter() - began:.0f} s", flush=True)
-    beam = Beam(options.beam)
+    beam = Beam(options.beam, far=options.far)
+    if options.attack == "language":
+        prior = language_of(target, prior, options)
     texts = messages(target)[: options.messages]
     result = {}
     for level in options.levels:
@@ -46,6 +51,11 @@ def main() -> None:
         options.json.write_text(json.dumps(result))
 
 
+def language_of(target: Target, grams: Mixture, options: argparse.Namespace) -> Language:
+    model = Causal(Path(options.language))
+    return Language(model, grams, target.before, target.after[0], options.share)
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="embedded")
@@ -54,6 +64,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--levels", type=float, nargs="+", default=LEVELS)
     parser.add_argument("--messages", type=int, default=60)
     parser.add_argument("--beam", type=int, default=400)
+    parser.add_argument("--attack", choices=["ngram", "language"], default="ngram")
+    parser.add_argument("--language", default=".demo/smollm2")
+    parser.add_argument("--share", type=float, default=0.75)
+    parser.add_argument("--far", type=float, default=25.0)
     parser.add_argument("--clip", type=float)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", type=int, default=0)
