@@ -59,6 +59,11 @@ class Causal:
         self._keys, self._values = torch.zeros(size, dtype=dtype), torch.zeros(size, dtype=dtype)
         self._used = self._trunk = 0
 
+    @property
+    def size(self) -> int:
+        """How many tokens there are."""
+        return len(self._table)
+
     def trunk(self, tokens: list[int]) -> Tensor:
         """Begin anew with ``tokens``; logits [V] of what follows."""
         self._used = self._trunk = 0
