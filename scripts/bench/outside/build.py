@@ -59,9 +59,7 @@ class _Counter:
         found = list(Trigrams(arpa, words).phrases(_WORDS, _LEAST))
         whole = self._target.encode([phrase.words for phrase in found])
         known = self._target.encode([phrase.known for phrase in found])
-        rows = [
-            self._phrase(*each) for each in zip(found, whole, known, strict=True)
-        ]
+        rows = [self._phrase(*each) for each in zip(found, whole, known, strict=True)]
         return grams_of_phrases(rows)
 
     def _phrase(

@@ -88,11 +88,16 @@ class Causal:
         valid = torch.arange(paths.shape[1])[None] < lengths[:, None]
         valid = torch.cat([valid, torch.ones(count, 1, dtype=torch.bool)], 1)
         angles = (self._trunk + lengths)[:, None].float() * self._turns
-        turn = torch.cat([angles.cos(), angles.cos()], 1), torch.cat([angles.sin(), angles.sin()], 1)
+        turn = (
+            torch.cat([angles.cos(), angles.cos()], 1),
+            torch.cat([angles.sin(), angles.sin()], 1),
+        )
         hidden = self._table[tokens]
         for layer in range(self._shape.layers):
             hidden = self._layer(layer, hidden, nodes, seen, valid, turn)
-        hidden = rms_norm(hidden, hidden.shape[1:], self._weights["model.norm.weight"], self._shape.epsilon)
+        hidden = rms_norm(
+            hidden, hidden.shape[1:], self._weights["model.norm.weight"], self._shape.epsilon
+        )
         return linear(hidden, self._table).float(), nodes
 
     def _layer(
@@ -104,18 +109,20 @@ class Causal:
         valid: Tensor,
         turn: tuple[Tensor, Tensor],
     ) -> Tensor:
-        weight = lambda name: self._weights[f"model.layers.{layer}.{name}.weight"]  # noqa: E731
-        epsilon = self._shape.epsilon
-        x = rms_norm(hidden, hidden.shape[1:], weight("input_layernorm"), epsilon)
-        q, k, v = (linear(x, weight(f"self_attn.{n}_proj")) for n in "qkv")
+        place = f"model.layers.{layer}"
+        x = self._normed(hidden, f"{place}.input_layernorm.weight")
+        q, k, v = (self._linear(x, f"{place}.self_attn.{name}_proj") for name in "qkv")
         split = (len(hidden), -1, self._shape.width)
         self._keys[layer, nodes] = _turned(k.view(split), turn)
         self._values[layer, nodes] = v.view(split)
         mixed = self._attention(layer, _turned(q.view(split), turn), seen, valid)
-        hidden = hidden + linear(mixed, weight("self_attn.o_proj"))
-        x = rms_norm(hidden, hidden.shape[1:], weight("post_attention_layernorm"), epsilon)
-        wide = silu(linear(x, weight("mlp.gate_proj"))) * linear(x, weight("mlp.up_proj"))
-        return hidden + linear(wide, weight("mlp.down_proj"))
+        hidden = hidden + self._linear(mixed, f"{place}.self_attn.o_proj")
+        x = self._normed(hidden, f"{place}.post_attention_layernorm.weight")
+        gate, up = (self._linear(x, f"{place}.mlp.{name}_proj") for name in ("gate", "up"))
+        return hidden + self._linear(silu(gate) * up, f"{place}.mlp.down_proj")
+
+    def _linear(self, x: Tensor, name: str) -> Tensor:
+        return linear(x, self._weights[f"{name}.weight"])
 
     def _attention(self, layer: int, q: Tensor, seen: Tensor, valid: Tensor) -> Tensor:
         """[B, heads * width]: over the trunk and over each branch's own nodes."""

@@ -16,7 +16,7 @@ from scripts.bench.outside.prior import Mixture
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """Contexts: the n-grams' ``keys``, nodes ``paths`` [S, T], and logits [S, V] of what follows."""
+    """Contexts: the n-grams' ``keys``, nodes ``paths`` [S, T], logits [S, V] of what follows."""
 
     keys: Keys
     paths: Tensor
@@ -60,9 +60,7 @@ class Language:
         """The last tokens, as for n-grams."""
         return self.grams.keys(state.keys, rows, tokens)
 
-    def step(
-        self, state: Branches, rows: NDArray[np.int64], tokens: NDArray[np.int64]
-    ) -> Branches:
+    def step(self, state: Branches, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> Branches:
         """One token on."""
         paths = state.paths[rows]
         lengths = torch.full((len(rows),), paths.shape[1])

@@ -72,4 +72,6 @@ def _letters(rng: Random, count: int) -> str:
 
 
 def _spelled(rng: Random) -> str:
-    return rng.choice("two three four five six seven eight nine ten twelve".split())
+    return rng.choice(
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve"]
+    )

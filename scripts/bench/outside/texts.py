@@ -32,7 +32,7 @@ def fortunes(corpora: Path) -> list[str]:
     files = [path for path in sorted(folder.iterdir()) if not path.suffix and path.is_file()]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
     found = [_plain(part) for text in texts for part in text.split("\n%\n")]
-    return [text for text in found if 10 < len(text)]
+    return [text for text in found if len(text) > 10]
 
 
 def samples(corpora: Path) -> list[str]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 from torch import Tensor
 
 from scripts.bench.outside.causal import Causal
@@ -52,17 +51,10 @@ class Words:
     """``share`` of the probability is the model's; ``grams`` are the target's."""
 
     def __init__(
-        self,
-        model: Causal,
-        own: Tokenizer,
-        target: Target,
-        grams: Mixture,
-        before: tuple[int, ...],
-        end: int,
-        share: float,
+        self, model: Causal, own: Target, target: Target, grams: Mixture, share: float
     ) -> None:
         self._model, self._own, self._target, self._grams = model, own, target, grams
-        self._before, self._end, self._share = before, end, share
+        self._share, self._end = share, own.after[0]
         self._trie = Trie(_spelled(own, target), target.size)
         self._order = torch.from_numpy(self._trie.order)
         self._pieces: dict[tuple[int, ...], list[int]] = {}
@@ -74,7 +66,7 @@ class Words:
     def start(self) -> tuple[Keys, Open]:
         """Before a message."""
         keys, _ = self._grams.start()
-        logits = self._model.trunk(list(self._before))[None]
+        logits = self._model.trunk(list(self._own.before))[None]
         empty = torch.empty((1, 0), dtype=torch.long)
         known = self._known(logits, empty, torch.zeros(1, dtype=torch.long))
         return keys, Open(keys, [0], [()], known, known)
@@ -181,8 +173,7 @@ class Words:
             return [ending]
         if word not in self._pieces:
             text = self._target.tokenizer.decode(list(word))
-            found = self._own.encode(text, add_special_tokens=False).ids
-            self._pieces[word] = found or [self._end]
+            self._pieces[word] = self._own.encode([text])[0] or [self._end]
         return self._pieces[word]
 
 
@@ -200,12 +191,10 @@ def _joined(first: Known, second: Known) -> Known:
     )
 
 
-def _spelled(own: Tokenizer, target: Target) -> list[list[int]]:
+def _spelled(own: Target, target: Target) -> list[list[int]]:
     """Each of the model's tokens in the target's; empty where it is special or no whole text."""
-    count = own.get_vocab_size()
-    special = set(own.get_added_tokens_decoder())
-    texts = [own.decode([token]) if token not in special else "" for token in range(count)]
-    ways = target.encode(texts)
-    return [
-        [] if "�" in text else way for text, way in zip(texts, ways, strict=True)
+    texts = [
+        "" if token in own.special else own.tokenizer.decode([token]) for token in range(own.size)
     ]
+    ways = target.encode(texts)
+    return [[] if "\ufffd" in text else way for text, way in zip(texts, ways, strict=True)]
