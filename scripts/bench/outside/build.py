@@ -13,7 +13,7 @@ from scripts.bench.outside.target import Target
 from scripts.bench.outside.templates import Templates
 
 # Words that the phrases stand for, and what is rarer among them is left out.
-_WORDS, _LEAST = 2e7, 0.7
+_WORDS, _LEAST = 2e7, 1.5
 _FILLED = 20_000
 _WEIGHTS = {"phrases": 0.45, "texts": 0.25, "templates": 0.30}
 _WEIGHTS_SAMPLED = {"phrases": 0.25, "texts": 0.12, "templates": 0.18, "samples": 0.45}

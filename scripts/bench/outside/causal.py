@@ -88,17 +88,16 @@ class Causal:
         valid = torch.arange(paths.shape[1])[None] < lengths[:, None]
         valid = torch.cat([valid, torch.ones(count, 1, dtype=torch.bool)], 1)
         angles = (self._trunk + lengths)[:, None].float() * self._turns
-        turn = (
-            torch.cat([angles.cos(), angles.cos()], 1),
-            torch.cat([angles.sin(), angles.sin()], 1),
-        )
+        angles = torch.cat([angles, angles], 1)
+        turn = angles.cos(), angles.sin()
         hidden = self._table[tokens]
         for layer in range(self._shape.layers):
             hidden = self._layer(layer, hidden, nodes, seen, valid, turn)
-        hidden = rms_norm(
-            hidden, hidden.shape[1:], self._weights["model.norm.weight"], self._shape.epsilon
-        )
-        return linear(hidden, self._table).float(), nodes
+        last = self._normed(hidden, "model.norm.weight")
+        return linear(last, self._table).float(), nodes
+
+    def _normed(self, hidden: Tensor, name: str) -> Tensor:
+        return rms_norm(hidden, hidden.shape[1:], self._weights[name], self._shape.epsilon)
 
     def _layer(
         self,

@@ -27,6 +27,11 @@ class Channel:
         self._rows = clipped(target.table, self.clip).astype(np.float32)
         self._half_squares = 0.5 * (self._rows.astype(np.float64) ** 2).sum(1)
 
+    def rows(self, tokens: list[int]) -> NDArray[np.float32]:
+        """Clipped rows [n, H] without noise."""
+        rows: NDArray[np.float32] = self._rows[tokens]
+        return rows
+
     def seen(self, message: list[int], index: int) -> NDArray[np.float32]:
         """The noised rows float32 [n, H] of the tokens of message ``index``, as they travel."""
         tokens = self._target.prompt(message)

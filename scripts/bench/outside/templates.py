@@ -10,6 +10,7 @@ from random import Random
 _FILE = Path(__file__).with_name("templates.json")
 _SLOT = re.compile(r"\{(\w+)\}")
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+_SPELLED = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve")
 
 
 class Templates:
@@ -72,6 +73,4 @@ def _letters(rng: Random, count: int) -> str:
 
 
 def _spelled(rng: Random) -> str:
-    return rng.choice(
-        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve"]
-    )
+    return rng.choice(_SPELLED)
