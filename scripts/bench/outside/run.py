@@ -38,7 +38,7 @@ from scripts.bench.outside.words import Words
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5)
 # What the model says of the probability; the n-grams say the rest.
 _SHARE_OWN, _SHARE_WORDS = 0.75, 0.6
-_BEAMS = {"ngram": Beam(800, 3000), "language": Beam(200, 1500, 12.0)}
+_BEAMS = {"ngram": Beam(400, 1000), "language": Beam(200, 1500, 12.0)}
 
 
 def main() -> None:
