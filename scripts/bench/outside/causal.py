@@ -40,7 +40,7 @@ class Shape:
             heads,
             config["num_key_value_heads"],
             config.get("head_dim", config["hidden_size"] // heads),
-            config["rope_theta"],
+            (config.get("rope_parameters") or config)["rope_theta"],
             config["rms_norm_eps"],
         )
 
