@@ -16,11 +16,10 @@ from scripts.bench.outside.templates import Templates
 _WORDS, _LEAST = 2e7, 1.5
 _FILLED = 20_000
 _WEIGHTS = {"phrases": 0.45, "texts": 0.25, "templates": 0.30}
-_WEIGHTS_SAMPLED = {"phrases": 0.25, "texts": 0.12, "templates": 0.18, "samples": 0.45}
 
 
-def prior_of(target: Target, corpora: Path, *, sampled: bool, seed: int = 0) -> Mixture:
-    """Counted from the folder ``corpora``; with ``sampled``, of a model's own messages too."""
+def prior_of(target: Target, corpora: Path, seed: int = 0) -> Mixture:
+    """Counted from the folder ``corpora``; ``seed``: of the filled templates."""
     counter = _Counter(target)
     words, people = texts.word_list(corpora), texts.people(corpora)
     patterns = Templates(people, words, Random(seed)).messages(_FILLED)
@@ -31,10 +30,7 @@ def prior_of(target: Target, corpora: Path, *, sampled: bool, seed: int = 0) -> 
         "texts": [counter.texts(dialogues)],
         "templates": [counter.texts(patterns)],
     }
-    weights = _WEIGHTS
-    if sampled:
-        parts["samples"], weights = [counter.texts(texts.samples(corpora))], _WEIGHTS_SAMPLED
-    found = [(weights[name], Counts(part, target.size)) for name, part in parts.items()]
+    found = [(_WEIGHTS[name], Counts(part, target.size)) for name, part in parts.items()]
     return Mixture(found, target.size)
 
 

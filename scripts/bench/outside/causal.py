@@ -132,7 +132,7 @@ class Causal:
         own = torch.einsum("bhgd,bthd->bhgt", grouped, keys[seen]).float()
         own = own.masked_fill(~valid[:, None, None], float("-inf"))
         share = torch.cat([shared, own], -1).softmax(-1).to(q.dtype)
-        trunk, branch = share.split([self._trunk, seen.shape[1]], -1)
+        trunk, branch = share[..., : self._trunk], share[..., self._trunk :]
         mixed = torch.einsum("bhgp,phd->bhgd", trunk, values[: self._trunk])
         mixed = mixed + torch.einsum("bhgt,bthd->bhgd", branch, values[seen])
         return mixed.reshape(count, -1)

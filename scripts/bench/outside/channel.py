@@ -49,7 +49,8 @@ class Channel:
         products = (seen @ self._rows.T).astype(np.float64)
         scores: NDArray[np.float64] = (products - self._half_squares) / self.sigma**2
         scores[:, list(self._target.special)] = -np.inf
-        return scores - scores.max(axis=1, keepdims=True)
+        scores -= scores.max(axis=1, keepdims=True)
+        return scores
 
     def _streams(self, index: int) -> RowStreams:
         key = sha256(f"{self._seed} {index} {self.sigma!r}".encode()).digest()

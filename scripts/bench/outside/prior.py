@@ -70,13 +70,11 @@ class Mixture:
 
     def single(self) -> Floats:
         """[size]: without any context."""
-        found: Floats = sum(weight * part.single() for weight, part in self.parts)[: self.size]
-        return found
+        return _summed([weight * part.single() for weight, part in self.parts])[: self.size]
 
     def behind(self, state: Keys, tokens: NDArray[np.int64]) -> Floats:
         """Probabilities [len(state), len(tokens)]."""
-        found: Floats = sum(weight * part.behind(state, tokens) for weight, part in self.parts)
-        return found
+        return _summed([weight * part.behind(state, tokens) for weight, part in self.parts])
 
     def ends(self, state: Keys) -> Floats:
         """Probabilities [len(state)] of a message's end."""
@@ -90,3 +88,8 @@ class Mixture:
     def step(self, state: Keys, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> Keys:
         """Those keys."""
         return self.keys(state, rows, tokens)
+
+
+def _summed(parts: list[Floats]) -> Floats:
+    found: Floats = np.sum(parts, axis=0)
+    return found

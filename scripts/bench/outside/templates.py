@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -54,7 +55,7 @@ class Templates:
         return " ".join([_digits(rng, rng.choice([4, 5, 8]))] * rng.randint(1, 2))
 
 
-_PERSONAL = {
+_PERSONAL: dict[str, Callable[[dict[str, str]], str]] = {
     "name": lambda person: f"{person['GivenName']} {person['Surname']}",
     "first": lambda person: person["GivenName"],
     "last": lambda person: person["Surname"],

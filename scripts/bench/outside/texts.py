@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import html
-import json
 import re
 from pathlib import Path
 
@@ -33,13 +32,6 @@ def fortunes(corpora: Path) -> list[str]:
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
     found = [_plain(part) for text in texts for part in text.split("\n%\n")]
     return [text for text in found if len(text) > 10]
-
-
-def samples(corpora: Path) -> list[str]:
-    """First messages that the language model itself wrote (scripts.bench.outside.sample)."""
-    path = corpora / "samples.jsonl"
-    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return [line["text"] for line in lines if len(line["text"]) > 10]
 
 
 def people(corpora: Path) -> list[dict[str, str]]:
