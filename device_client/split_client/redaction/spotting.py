@@ -55,9 +55,11 @@ class Spotter:
     texts: dict[str, Known] = field(default_factory=dict)
     dates: dict[str, Known] = field(default_factory=dict)
     names: dict[str, Known] = field(default_factory=dict)
+    count: int = 0
 
     def add(self, known: Known) -> None:
-        """The first that has a key keeps it."""
+        """The first that has a key keeps it; ``count`` grows."""
+        self.count += 1
         kind, key = known.kind, known.key
         if kind in NUMBERS:
             self.numbers.setdefault(number_of(kind, key), known)

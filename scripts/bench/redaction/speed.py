@@ -10,6 +10,7 @@ from statistics import median
 from scripts.bench.redaction.values import spellings, values
 from split_client.redaction.redactor import Redactor
 from split_client.redaction.settings import RedactionSettings
+from split_client.redaction.undoing.beginnings import Beginnings
 from split_client.redaction.undoing.stream import Undo
 
 
@@ -57,8 +58,10 @@ def _out(redactor: Redactor, texts: list[str]) -> list[str]:
 
 
 def _back(redactor: Redactor, texts: list[str], size: int) -> None:
+    # All replies of a chat share what is known of its surrogates.
+    beginnings = Beginnings(redactor.surrogates)
     for text in texts:
-        undo = Undo(redactor.surrogates, redactor.settings.regions)
+        undo = Undo(redactor.surrogates, redactor.settings.regions, beginnings=beginnings)
         for at in range(0, len(text), size):
             undo.push(text[at : at + size])
         undo.finish()

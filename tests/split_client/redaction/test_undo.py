@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.bench.redaction.replies import wrong_replies
+from split_client.redaction.finding.looked import Looked
 from split_client.redaction.kinds import GROUPS
 from split_client.redaction.redactor import Redactor
 from split_client.redaction.settings import RedactionSettings
+from split_client.redaction.undoing.beginnings import Beginnings
 from split_client.redaction.undoing.stream import Undo
 
 REDACTOR = Redactor(RedactionSettings(frozenset(GROUPS), ("DE",)), bytes(range(32)))
@@ -20,7 +22,7 @@ REDACTOR.redacted(
 SURROGATES = {entry.kind: entry.surrogate for entry in REDACTOR.entries}
 GIVEN, FAMILY = SURROGATES["given"], SURROGATES["family"]
 IBAN, PHONE = SURROGATES["iban"], SURROGATES["phone"].partition(" ")[2]
-MAIL = SURROGATES["email"]
+MAIL, CARD = SURROGATES["email"], SURROGATES["card"]
 
 
 def undone(*pieces: str) -> str:
@@ -140,6 +142,41 @@ def test_the_pieces_in_which_a_reply_comes_make_no_difference(text: str, cuts: l
     ends = sorted({0, *(min(cut, len(text)) for cut in cuts), len(text)})
     assert undone(*(text[a:b] for a, b in pairwise(ends))) == undone(text)
     assert undone(*text) == undone(text)
+
+
+@given(st.integers(1, 70), st.integers(0, 2300), st.sampled_from(["", "x", "tel:", "xtel:", "//"]))
+def test_pieces_make_no_difference_where_a_text_has_no_space(
+    size: int, length: int, begins: str
+) -> None:
+    text = f"{'漢' * length}{begins}{'字' * length},{CARD}。{'漢' * 70}x{GIVEN}，{GIVEN}"
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    assert undone(*pieces) == undone(text)
+
+
+def test_a_value_stays_out_of_an_address_that_began_long_before() -> None:
+    reply = f"http://evil.example/{'漢' * 5000}{CARD}"
+    assert undone(*reply) == reply
+    shown = f"xtel:{'漢' * 5000}，{CARD}"
+    assert undone(*shown) == undone(shown) == shown.replace(CARD, "4111111111111111")
+
+
+PLAIN = Redactor(RedactionSettings(), bytes(32))
+PLAIN.redacted(
+    "Anna Schmidt, DE89370400440532013000, +49 170 1234567, anna@example.co.uk, Hauptstraße 12"
+)
+
+
+BEGINNINGS = [e.surrogate[:end] for e in PLAIN.entries for end in range(1, 8)]
+
+
+@given(st.lists(st.sampled_from([*BEGINNINGS, *" '\réx１"]), max_size=5).map("".join))
+def test_a_glance_finds_what_a_look_finds(text: str) -> None:
+    beginnings, looked = Beginnings(PLAIN.surrogates), Looked.at(text)
+    first = beginnings.first(text)
+    if first is not None:
+        assert not PLAIN.surrogates.spots(looked)
+        begun = [looked.folded.starts[at] for at in beginnings.of(looked)]
+        assert first == min([*begun, len(text)])
 
 
 def test_replies_that_use_surrogates_come_back_exactly() -> None:

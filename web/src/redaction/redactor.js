@@ -6,6 +6,7 @@ import { GROUPS } from './kinds.js';
 import { KnownValues } from './known_values.js';
 import { firstWritten, newEntries, replaced } from './passing.js';
 import { spokenIn, surrogateFor } from './surrogates/making.js';
+import { Beginnings } from './undoing/beginnings.js';
 import { Undo } from './undoing/stream.js';
 
 /** @typedef {import('./entries.js').Entry} Entry */
@@ -29,6 +30,7 @@ export class Redactor {
     this.entries = new Entries(entries);
     this._known = new KnownValues(names);
     for (const entry of this.entries.all) this._known.add(entry);
+    this._beginnings = new Beginnings(this._known.surrogates);
     /** The forms of texts that were looked at lately. @type {Map<string, [string, string]>} */
     this._forms = new Map();
   }
@@ -69,7 +71,7 @@ export class Redactor {
 
   /** Puts values back while a reply is made. @param {{json?: boolean}} [form] json: within quotation marks */
   undoing({ json = false } = {}) {
-    return new Undo(this._known.surrogates, this._regions, json ? inJson : undefined);
+    return new Undo(this._known.surrogates, this._regions, json ? inJson : undefined, this._beginnings);
   }
 
   /** @param {string} text */

@@ -33,6 +33,8 @@ export class Spotter {
    */
   constructor(strict = false) {
     this._strict = strict;
+    /** Grows with each that is added. */
+    this.count = 0;
     /** @type {Map<string, Known>} */
     this.numbers = new Map();
     /** @type {Map<string, Known & {search: RegExp}>} */
@@ -46,6 +48,7 @@ export class Spotter {
   /** The first that has a key keeps it. @param {Known} known */
   add(known) {
     const { kind, key } = known;
+    this.count += 1;
     if (NUMBERS.has(kind)) put(this.numbers, numberOf(kind, key), known);
     else if (kind === 'date') put(this.dates, key, known);
     else if (NAMES.has(kind)) put(this.names, key, known);

@@ -8,10 +8,12 @@ from functools import cache
 from typing import Final
 
 from split_client.redaction.finding.looked import Looked
+from split_client.redaction.folding import fold, lower
 from split_client.redaction.kinds import number_of
 from split_client.redaction.rules import rules
-from split_client.redaction.spotting import Known, Spotter
-from split_client.redaction.squeezed import MOST_GAP, gap_of, is_gap
+from split_client.redaction.spotting import Spotter
+from split_client.redaction.squeezed import gap_of, is_gap
+from split_client.redaction.undoing.glance import Glance
 
 _BETWEEN: Final = re.compile("[ \n]+")
 # A date that is not whole, in small letters.
@@ -37,10 +39,11 @@ class Beginnings:
         self._names: set[str] = set()
         self._longest_number = self._longest_text = 0
         self._firsts = frozenset[str]()
-        self._hot = _glance((), ())
-        self._read: tuple[int, ...] = (0, 0, 0, 0)
+        self._glance = Glance()
+        self._read = 0
         letters = rules()["letter"]
         self._word = re.compile(f"[{letters}']+\\Z")
+        self._alone = re.compile(f"(?<![{letters}0-9])")
 
     def of(self, looked: Looked) -> Iterator[int]:
         """Folded characters from which one may have begun that is not whole yet."""
@@ -51,10 +54,18 @@ class Beginnings:
             yield from self._of_dates(looked)
         yield from self._of_names(looked)
 
-    def cold(self, text: str) -> bool:
-        """Whether nothing of ``text`` is any part of a surrogate, seen at a glance."""
+    def first(self, source: str) -> int | None:
+        """Where in ``source`` the first of them is, or its end, seen at a glance. None: whole ones
+        may be in it, so that it has to be looked at.
+        """
         self._learn()
-        return text.isascii() and self._hot.search(text.lower()) is None
+        if source.isascii():
+            return self._glance.first(source.lower())
+        folded = fold(source)
+        at = self._glance.first(lower(folded.text))
+        if at is None:
+            return None
+        return folded.starts[at] if at < len(folded.text) else len(source)
 
     def _of_numbers(self, looked: Looked) -> Iterator[int]:
         squeezed, gap = looked.squeezed, gap_of("phone")
@@ -72,7 +83,11 @@ class Beginnings:
         text = looked.lower
         # A space may be written as three.
         for start in range(max(0, len(text) - 3 * self._longest_text), len(text)):
-            if text[start] in self._firsts and _BETWEEN.sub(" ", text[start:]) in self._texts:
+            if (
+                text[start] in self._firsts
+                and self._alone.match(text, start)
+                and _BETWEEN.sub(" ", text[start:]) in self._texts
+            ):
                 yield start
 
     def _of_dates(self, looked: Looked) -> Iterator[int]:
@@ -92,36 +107,19 @@ class Beginnings:
 
     def _learn(self) -> None:
         spotter = self._spotter
-        sizes = tuple(map(len, (spotter.numbers, spotter.texts, spotter.names, spotter.dates)))
-        if sizes == self._read:
+        if spotter.count == self._read:
             return
-        self._read = sizes
-        numbers = [number_of(known.kind, known.key) for known in _all(spotter.numbers)]
-        texts = [known.key for known in _all(spotter.texts)]
+        self._read = spotter.count
+        numbers = [number_of(known.kind, known.key) for known in spotter.numbers.values()]
+        texts = [*spotter.texts]
         self._longest_number = max(map(len, numbers), default=0)
         self._longest_text = max(map(len, texts), default=0)
         self._numbers = _prefixes(numbers)
         self._texts = _prefixes(texts)
         self._names = _prefixes(spotter.names)
         self._firsts = frozenset(text[0] for text in texts)
-        months = _words_of_dates() if spotter.dates else ()
-        self._hot = _glance((*texts, *spotter.names, *months), numbers)
-
-
-def _glance(words: Iterable[str], numbers: Iterable[str]) -> re.Pattern[str]:
-    """Finds a digit, the first letters of a word at its beginning, and fewer of them at the end;
-    the first two characters of a number that begins with a letter, or that letter at the end.
-    """
-    wanted = {"[0-9]"}
-    for word in words:
-        wanted.add(f"(?<![a-z]){re.escape(word[:3])}")
-        wanted |= {f"(?<![a-z]){re.escape(word[:count])}\\Z" for count in (1, 2)}
-    gap = f"[{rules()['phone_gap']}]{{0,{MOST_GAP}}}"
-    for number in numbers:
-        if not number[:1].isdecimal():
-            first, second = number[0].lower(), number[1].lower()
-            wanted.add(f"{first}{gap}(?:{second}|\\Z)")
-    return re.compile("|".join(sorted(wanted)))
+        words = _words_of_dates() if spotter.dates else ()
+        self._glance = Glance(spotter.names, texts, numbers, words)
 
 
 def _of_date(word: str) -> bool:
@@ -133,10 +131,6 @@ def _of_date(word: str) -> bool:
 def _words_of_dates() -> frozenset[str]:
     months = {month for listed in rules()["months"] for month in listed}
     return frozenset(months | {"st", "nd", "rd", "th", "of"})
-
-
-def _all(known: dict[str, Known]) -> Iterable[Known]:
-    return known.values()
 
 
 def _prefixes(texts: Iterable[str]) -> set[str]:

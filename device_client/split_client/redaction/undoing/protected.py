@@ -35,6 +35,9 @@ class Protection:
 
     def flags(self, text: str) -> bytes:
         """1 or 0 for each of the next characters of the reply."""
+        if self._state == "text" and self._plain(text, 0) == len(text):
+            self._last = text[-1:] or self._last
+            return bytes(len(text))
         made, at = bytearray(), 0
         while at < len(text):
             if self._state == "text" and (skipped := self._plain(text, at)):

@@ -13,15 +13,13 @@ from split_client.redaction.spotting import Spot, Spotter
 from split_client.redaction.undoing.addresses import (
     MOST_BEHIND,
     goes_on,
-    in_address,
     is_settled,
-    run_at_end,
+    makes_address,
 )
 from split_client.redaction.undoing.beginnings import Beginnings
 from split_client.redaction.undoing.protected import Protection
+from split_client.redaction.undoing.shown import Shown
 
-# Characters before a surrogate that decide whether it is a word or a number of its own.
-_SEEN: Final = 64
 _MARKED: Final = re.compile("[A-Za-z][\u0300-\u036f]*\\Z")
 
 
@@ -43,7 +41,8 @@ class Undo:
         self._beginnings = Beginnings(spotter) if beginnings is None else beginnings
         self._protection = Protection()
         self._flags = bytearray()
-        self._left = self._run = self._pending = ""
+        self._shown = Shown()
+        self._pending = ""
 
     def push(self, text: str) -> str:
         """More of the reply."""
@@ -51,23 +50,23 @@ class Undo:
             return ""
         self._flags += self._protection.flags(text)
         self._pending += text
-        if self._beginnings.cold(self._left + self._pending):
-            shown = self._pending
-            self._emit(len(shown))
-            return shown
-        return self._made(final=False)
+        left = self._shown.end
+        first = self._beginnings.first(left + self._pending)
+        if first is None:
+            return self._made(final=False)
+        return self._emit(max(0, first - len(left)))
 
     def finish(self) -> str:
         """It has come to its end."""
         return self._made(final=True) if self._pending else ""
 
     def _made(self, *, final: bool) -> str:
-        looked = Looked.at(self._left + self._pending, self._regions)
+        looked = Looked.at(self._shown.end + self._pending, self._regions)
         spots = [spot for spot in self._spotter.spots(looked) if self._is_new(looked, spot)]
         end = len(looked.folded.source)
         if not final:
             end = self._certain(looked, spots)
-        parts, at = list[str](), len(self._left)
+        parts, at = list[str](), len(self._shown.end)
         for spot in spots:
             start, stop = looked.folded.span(spot.start, spot.end)
             if start >= end:
@@ -77,7 +76,7 @@ class Undo:
                 parts += (looked.folded.source[at:start], self._value(spot, looked))
                 at = stop
         parts.append(looked.folded.source[at:end])
-        self._emit(end - len(self._left))
+        self._emit(end - len(self._shown.end))
         return "".join(parts)
 
     def _certain(self, looked: Looked, spots: list[Spot]) -> int:
@@ -93,7 +92,7 @@ class Undo:
                 held.append(start)
         if not held:
             return len(source)
-        return max(len(self._left), looked.folded.starts[min(held)])
+        return max(len(self._shown.end), looked.folded.starts[min(held)])
 
     def _before_letter(self, looked: Looked) -> list[int]:
         """A surrogate that the last letter touches: a mark may follow, and make it another one."""
@@ -105,17 +104,16 @@ class Undo:
         return [spot.start for spot in spots if spot.end == len(before.text)]
 
     def _is_new(self, looked: Looked, spot: Spot) -> bool:
-        return looked.folded.starts[spot.start] >= len(self._left)
+        return looked.folded.starts[spot.start] >= len(self._shown.end)
 
     def _is_visible(self, source: str, start: int, stop: int, kind: str) -> bool:
-        left = len(self._left)
+        left = len(self._shown.end)
         if any(self._flags[start - left : stop - left]):
             return False
-        before = run_at_end(source[left:start])
-        if len(before) == start - left:
-            before = self._run + before
         behind = source[stop : stop + MOST_BEHIND + 1]
-        return not (in_address(before, behind) or (kind == "email" and goes_on(behind)))
+        if makes_address(behind) or (kind == "email" and goes_on(behind)):
+            return False
+        return not self._shown.leads_on(source[left:start])
 
     def _value(self, spot: Spot, looked: Looked) -> str:
         entry = spot.known.entry
@@ -123,9 +121,10 @@ class Undo:
         written = respelled(entry.kind, new, looked, spot.start, spot.end, spot.parts)
         return self._spoken(written)
 
-    def _emit(self, count: int) -> None:
+    def _emit(self, count: int) -> str:
+        if not count:
+            return ""
         gone, self._pending = self._pending[:count], self._pending[count:]
         del self._flags[:count]
-        run = run_at_end(gone)
-        self._run = self._run + run if len(run) == len(gone) else run
-        self._left = self._run[-_SEEN:]
+        self._shown.add(gone)
+        return gone

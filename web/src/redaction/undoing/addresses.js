@@ -5,15 +5,10 @@ import { RULES } from '../rules.js';
 export const MOST_BEHIND = 256;
 const BEHIND = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~:\-]*/y;
 const SPACE = ' \t\n\r';
-const MAILBOX = /[A-Za-z0-9._%+\-]@/;
-const DOMAIN = /[A-Za-z0-9\-]\.[A-Za-z]{2,24}[/?#:]/;
+const MAILBOX = /[A-Za-z0-9._%+\-]@/g;
+const DOMAIN = /[A-Za-z0-9\-]\.[A-Za-z]{2,24}[/?#:]/g;
 const GOES_ON = /^[^/?#]*\.[A-Za-z]{2,24}[/?#]/;
-const SCHEME = new RegExp(`(?<![A-Za-z0-9])(?:${[...RULES.schemes, 'www.'].map((each) => each.replace('.', '\\.')).join('|')})`, 'i');
-
-/** @param {string} before what stands before a surrogate, from white space on @param {string} behind what follows */
-export function inAddress(before, behind) {
-  return begins(before) || ends(behind);
-}
+const SCHEME = new RegExp(`(?<![A-Za-z0-9])(?:${[...RULES.schemes, 'www.'].map((each) => each.replace('.', '\\.')).join('|')})`, 'gi');
 
 /** The characters that a text ends with since its last white space. @param {string} text */
 export function runAtEnd(text) {
@@ -28,13 +23,17 @@ export function isSettled(behind) {
   return length < behind.length || length >= MOST_BEHIND;
 }
 
-/** @param {string} before */
-function begins(before) {
-  return before.includes('//') || before.includes('\\\\') || MAILBOX.test(before) || DOMAIN.test(before) || SCHEME.test(before);
+/** Whether an address begins at a place, or behind it, in a run without white space. @param {string} run @param {number} [at] */
+export function beginsAddress(run, at = 0) {
+  if (run.includes('//', at) || run.includes('\\\\', at)) return true;
+  return [MAILBOX, DOMAIN, SCHEME].some((each) => {
+    each.lastIndex = at;
+    return each.test(run);
+  });
 }
 
-/** @param {string} behind */
-function ends(behind) {
+/** Whether what follows a surrogate makes an address of it. @param {string} behind */
+export function makesAddress(behind) {
   const run = runOf(behind);
   if (run.length >= MOST_BEHIND || run.includes('//')) return true;
   return behind.startsWith('@', run.length) || GOES_ON.test(run);

@@ -1,7 +1,9 @@
 // Where the end of a text may be the beginning of a surrogate.
+import { folded } from '../folding.js';
 import { numberOf } from '../kinds.js';
 import { RULES, pattern } from '../rules.js';
-import { MOST_GAP, gapOf, isGap } from '../squeezed.js';
+import { gapOf, isGap } from '../squeezed.js';
+import { Glance } from './glance.js';
 
 /** @typedef {import('../finding/looked.js').Looked} Looked */
 /** @typedef {import('../spotting.js').Spotter} Spotter */
@@ -20,7 +22,8 @@ const DATE = new RegExp(
 const WORDS_OF_DATES = [...new Set([...RULES.months.flat(), 'st', 'nd', 'rd', 'th', 'of'])];
 const LONGEST_DATE = 40;
 const LONGEST_WORD = 100;
-const IS_ASCII = /^[\0-\x7f]*$/;
+// What begins there is no part of a word or of a number.
+const ALONE = new RegExp(`(?<![0-9${RULES.letter}])`, 'y');
 
 /** Of the surrogates that a spotter looks for; those that it learns later belong to them. */
 export class Beginnings {
@@ -35,10 +38,10 @@ export class Beginnings {
     this._names = new Set();
     /** First letters of texts. @type {Set<string>} */
     this._firsts = new Set();
-    this._hot = glance([], []);
+    this._glance = new Glance({});
     this._longestNumber = 0;
     this._longestText = 0;
-    this._read = '';
+    this._read = 0;
   }
 
   /** Folded characters from which one may have begun that is not whole yet. @param {Looked} looked @returns {number[]} */
@@ -48,10 +51,17 @@ export class Beginnings {
     return [...this._ofNumbers(looked), ...this._ofTexts(looked), ...dates, ...this._ofNames(looked)];
   }
 
-  /** Whether nothing of a text is any part of a surrogate, seen at a glance. @param {string} text */
-  isCold(text) {
+  /**
+   * Where in a text the first of them is, or its end, seen at a glance; null: whole ones may be in it, so that it has to be
+   * looked at.
+   * @param {string} source @returns {number | null}
+   */
+  first(source) {
     this._learn();
-    return IS_ASCII.test(text) && !this._hot.test(text.toLowerCase());
+    const own = folded(source);
+    const at = this._glance.first(own.lower);
+    if (at === null) return null;
+    return at < own.text.length ? own.range(at, at + 1).from : source.length;
   }
 
   /** @param {Looked} looked */
@@ -75,7 +85,9 @@ export class Beginnings {
     const found = [];
     // A space may be written as three.
     for (let start = Math.max(0, lower.length - 3 * this._longestText); start < lower.length; start++) {
-      if (this._firsts.has(lower[start]) && this._texts.has(lower.slice(start).replace(/[ \n]+/g, ' '))) found.push(start);
+      if (!this._firsts.has(lower[start])) continue;
+      ALONE.lastIndex = start;
+      if (ALONE.test(lower) && this._texts.has(lower.slice(start).replace(/[ \n]+/g, ' '))) found.push(start);
     }
     return found;
   }
@@ -101,10 +113,9 @@ export class Beginnings {
   }
 
   _learn() {
-    const { numbers, texts, names, dates } = this._spotter;
-    const sizes = [numbers, texts, names, dates].map(({ size }) => size).join();
-    if (sizes === this._read) return;
-    this._read = sizes;
+    const { numbers, texts, names, dates, count } = this._spotter;
+    if (count === this._read) return;
+    this._read = count;
     const own = Array.from(numbers.values(), ({ kind, key }) => numberOf(kind, key));
     const keys = [...texts.keys()];
     this._longestNumber = Math.max(0, ...own.map(({ length }) => length));
@@ -113,32 +124,8 @@ export class Beginnings {
     this._texts = prefixesOf(keys);
     this._names = prefixesOf([...names.keys()]);
     this._firsts = new Set(keys.map((key) => key[0]));
-    this._hot = glance([...keys, ...names.keys(), ...(dates.size ? WORDS_OF_DATES : [])], own);
+    this._glance = new Glance({ names: [...names.keys()], texts: keys, numbers: own, words: dates.size ? WORDS_OF_DATES : [] });
   }
-}
-
-/**
- * Finds a digit, the first letters of a word at its beginning, and fewer of them at the end; the first two characters of
- * a number that begins with a letter, or that letter at the end.
- * @param {string[]} words @param {string[]} numbers
- */
-function glance(words, numbers) {
-  const wanted = new Set(['[0-9]']);
-  for (const word of words) {
-    wanted.add(`(?<![a-z])${escaped(word.slice(0, 3))}`);
-    for (const count of [1, 2]) wanted.add(`(?<![a-z])${escaped(word.slice(0, count))}$`);
-  }
-  for (const number of numbers) {
-    if (/^[0-9]?$/.test(number.slice(0, 1))) continue;
-    const [first, second] = number.toLowerCase();
-    wanted.add(`${first}[${RULES.phone_gap}]{0,${MOST_GAP}}(?:${second}|$)`);
-  }
-  return new RegExp([...wanted].sort().join('|'));
-}
-
-/** @param {string} text */
-function escaped(text) {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
 /** Whether it is a word of dates, or the beginning of one. @param {string} word */

@@ -2,16 +2,17 @@
 import { Looked } from '../finding/looked.js';
 import { NUMBERS } from '../kinds.js';
 import { respelled } from '../spelling.js';
-import { MOST_BEHIND, inAddress, isSettled, runAtEnd } from './addresses.js';
+import { MOST_BEHIND, isSettled, makesAddress } from './addresses.js';
 import { Beginnings } from './beginnings.js';
 import { Protection } from './protected.js';
+import { Shown } from './shown.js';
 
 /** @typedef {import('../spotting.js').Spot} Spot */
 /** @typedef {import('../spotting.js').Spotter} Spotter */
 /** @typedef {import('../alignment.js').Piece} Piece */
 
-// Characters before a surrogate that decide whether it is a word or a number of its own.
-const SEEN = 64;
+// Characters at the end of a text in which a letter with its marks is looked for.
+const MOST_MARKS = 64;
 const MARKED = /[A-Za-z][\u0300-\u036f]*$/;
 const LONGER_DOMAIN = /^(?:\.+[A-Za-z0-9]|[A-Za-z0-9-])/;
 
@@ -23,17 +24,17 @@ export class Undo {
   /**
    * @param {Spotter} spotter @param {readonly string[]} regions
    * @param {(value: string) => string} [spoken] makes of a value what is written, where the reply is no plain text
+   * @param {Beginnings} [beginnings] of the spotter
    */
-  constructor(spotter, regions, spoken = (value) => value) {
+  constructor(spotter, regions, spoken = (value) => value, beginnings = new Beginnings(spotter)) {
     this._spoken = spoken;
     this._spotter = spotter;
     this._regions = regions;
-    this._beginnings = new Beginnings(spotter);
+    this._beginnings = beginnings;
     this._protection = new Protection();
     /** Of each unit that is pending whether it is protected. @type {boolean[]} */
     this._flags = [];
-    this._left = '';
-    this._run = '';
+    this._shown = new Shown();
     this._pending = '';
     /** Units that were given away, of what the model wrote and of what became of it. */
     this._gone = 0;
@@ -47,9 +48,10 @@ export class Undo {
     if (!text) return '';
     for (const flag of this._protection.flags(text)) this._flags.push(flag);
     this._pending += text;
-    if (!this._beginnings.isCold(this._left + this._pending)) return this._certain(false);
-    const shown = this._pending;
-    this._emit(shown.length);
+    const left = this._shown.end;
+    const first = this._beginnings.first(left + this._pending);
+    if (first === null) return this._certain(false);
+    const shown = this._emit(Math.max(0, first - left.length));
     this._made += shown.length;
     return shown;
   }
@@ -61,9 +63,9 @@ export class Undo {
 
   /** @param {boolean} final */
   _certain(final) {
-    const looked = new Looked(this._left + this._pending, this._regions);
+    const looked = new Looked(this._shown.end + this._pending, this._regions);
     const { source, folded } = looked;
-    const left = this._left.length;
+    const left = this._shown.end.length;
     const spots = this._spotter.spots(looked).filter(({ start }) => folded.range(start, start + 1).from >= left);
     const end = final ? source.length : this._settled(looked, spots);
     let [made, at] = ['', left];
@@ -96,12 +98,12 @@ export class Undo {
     }
     if (!held.length) return source.length;
     const first = held.reduce((least, each) => Math.min(least, each));
-    return Math.max(this._left.length, folded.range(first, first + 1).from);
+    return Math.max(this._shown.end.length, folded.range(first, first + 1).from);
   }
 
   /** Surrogates that the last letter touches: a mark may follow, and make it another one. @param {string} source @returns {number[]} */
   _beforeLetter(source) {
-    const letter = MARKED.exec(source.slice(-SEEN));
+    const letter = MARKED.exec(source.slice(-MOST_MARKS));
     if (!letter) return [];
     const before = new Looked(source.slice(0, source.length - letter[0].length), this._regions);
     return this._spotter.spots(before).filter(({ end }) => end === before.text.length).map(({ start }) => start);
@@ -109,25 +111,23 @@ export class Undo {
 
   /** @param {string} source @param {number} start @param {number} stop @param {string} kind */
   _isVisible(source, start, stop, kind) {
-    const left = this._left.length;
+    const left = this._shown.end.length;
     if (this._flags.slice(start - left, stop - left).some(Boolean)) return false;
-    let before = runAtEnd(source.slice(left, start));
-    if (before.length === start - left) before = this._run + before;
     const behind = source.slice(stop, stop + MOST_BEHIND + 1);
     // "…@example.org.evil.example" is a mailbox of somebody else.
-    if (kind === 'email' && LONGER_DOMAIN.test(behind)) return false;
-    return !inAddress(before, behind);
+    if (makesAddress(behind) || (kind === 'email' && LONGER_DOMAIN.test(behind))) return false;
+    return !this._shown.leadsOn(source.slice(left, start));
   }
 
   /** @param {number} count */
   _emit(count) {
+    if (!count) return '';
     const gone = this._pending.slice(0, count);
     this._pending = this._pending.slice(count);
     this._flags = this._flags.slice(count);
-    const run = runAtEnd(gone);
-    this._run = run.length === gone.length ? this._run + run : run;
-    this._left = this._run.slice(-SEEN);
+    this._shown.add(gone);
     this._gone += count;
+    return gone;
   }
 }
 
