@@ -71,13 +71,14 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
         steps=steps,
         framed=FramedSessions(steps),
         original=make_original(config, model, steps),
-        memory=lambda: memory_report(room, disk),
+        memory=lambda: memory_report(room, disk, model.middle.stream),
         compat=compat,
         adapters=model.adapters,
         left_out=model.left_out,
         warm=None if config.kv_warm is None else make_warm(config.kv_warm, compat, steps),
         adapter_host=_adapter_host(config, model),
         web=opened.web,
+        stream=model.middle.stream,
     )
 
 
