@@ -53,7 +53,7 @@ class Metrics(Collector):
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self.steps = StepMeter()
+        self.steps = StepMeter(sources.steps.info.interactive_rows)
         self.answers = AnswerMeter()
         self.audits = {measure: Histogram(DIFFERENCES) for measure in MEASURES}
         if sources.steps.splicing is not None:
