@@ -29,24 +29,20 @@ def _reply(client: httpx.Client, tokens: int = 12) -> Any:
     ).json()
 
 
+def _settings(folder: Path, **options: Any) -> dict[str, Any]:
+    found = {"dtype": "float32", "linears": "plain", "web_root": "none", "kv_reuse": "off"}
+    return {**found, "stream_folder": folder, **options}
+
+
 def _config(path: Path, folder: Path, **options: Any) -> ServerConfig:
-    return ServerConfig(
-        model=str(path),
-        port=0,
-        dtype="float32",
-        linears="plain",
-        web_root="none",
-        kv_reuse="off",
-        stream_folder=folder,
-        **options,
-    )
+    return ServerConfig(model=str(path), **_settings(folder, **options))
 
 
 def test_replies_are_those_of_plain_matrices_in_memory(tiny_path: Path, tmp_path: Path) -> None:
     texts = {}
     for stream in ("off", "3", "1"):
-        config = _config(tiny_path, tmp_path, stream=stream)
-        with running_server(config) as server, server.client() as client:
+        settings = _settings(tmp_path, stream=stream)
+        with running_server(tiny_path, **settings) as server, server.client() as client:
             texts[stream] = _reply(client)["choices"][0]["text"]
             told = client.get("/api/v1/memory").json()["streamed"]
         if stream == "off":
@@ -62,8 +58,8 @@ def test_replies_are_those_of_plain_matrices_in_memory(tiny_path: Path, tmp_path
 def test_a_layer_that_rots_is_an_error_in_words_and_the_server_goes_on(
     tiny_path: Path, tmp_path: Path
 ) -> None:
-    config = _config(tiny_path, tmp_path, stream="3")
-    with running_server(config) as server, server.client() as client:
+    settings = _settings(tmp_path, stream="3")
+    with running_server(tiny_path, **settings) as server, server.client() as client:
         right = _reply(client)["choices"][0]["text"]
         [path] = tmp_path.glob("*.layers")
         with path.open("r+b") as raw:
@@ -72,9 +68,9 @@ def test_a_layer_that_rots_is_an_error_in_words_and_the_server_goes_on(
         answers = [_reply(client) for _ in range(3)]
         assert client.get("/health").status_code == 200
     assert all("choices" not in one for one in answers)
-    assert "cannot be read" in str(answers[-1]) or "cannot read layer" in str(answers[-1])
+    assert "cannot read layer 2" in str(answers[-1])
     # The next start makes another file.
-    with running_server(config) as server, server.client() as client:
+    with running_server(tiny_path, **settings) as server, server.client() as client:
         assert _reply(client)["choices"][0]["text"] == right
 
 
@@ -142,8 +138,7 @@ def test_nothing_is_streamed_that_fits_or_is_not_to_be(
     config = ComputeConfig(model=str(wide_path), dtype="float32", device="cpu", stream=stream)
     checkpoint = open_checkpoint(str(wide_path))
     _, need = plan.plan_memory(config, checkpoint, texts=False)
-    found = plan.plan_stream(config, checkpoint, _planner(wide_path, free), need)
-    assert found is expected
+    assert plan.plan_stream(config, checkpoint, _planner(wide_path, free), need) is None
 
 
 def test_the_plan_tells_what_a_pass_reads(wide_path: Path) -> None:
