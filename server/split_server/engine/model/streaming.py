@@ -38,6 +38,10 @@ class LayersOnDisk:
     folder: Path
     digest: str
 
+    def source(self, dtype: torch.dtype) -> str:
+        """What a layer file in ``dtype`` says it was made of."""
+        return f"{self.digest} {WIRE_NAMES[dtype]} plain"
+
 
 def streamed_module(checkpoint: Checkpoint, dtype: torch.dtype, on_disk: LayersOnDisk) -> Any:
     """The module in ``dtype`` without values of the layers that are on disk.
@@ -77,7 +81,7 @@ def stream_layers(
         )
         for layer in module.layers
     )
-    index = LayerIndex(f"{on_disk.digest} {kind} plain", layers)
+    index = LayerIndex(on_disk.source(dtype), layers)
     file = LayerFolder(on_disk.folder).opened(index, _filling(index, checkpoint, dtype))
     stream = Stream(file, on_disk.numbers)
     for place, number in enumerate(stream.numbers):

@@ -76,8 +76,9 @@ class LayerReader:
         self._file.close()
 
     def _fill(self, layer: int, buffer: memoryview) -> None:
-        check = self._due(layer)
         self._read(layer, buffer)
+        # Afterwards: who wrote before it was read has changed the stamp by now.
+        check = self._due(layer)
         if check and not self._file.sound(layer, buffer):
             # What went wrong on the way comes right the second time.
             self._read(layer, buffer)
