@@ -13,7 +13,6 @@ class LayerUnreadable(SplitError):
 
     code = "internal_error"
     status = 500
-    retryable = True
 
     def __init__(self, layer: int, reason: str) -> None:
         super().__init__(
