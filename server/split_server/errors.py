@@ -77,6 +77,18 @@ class NoSpaceForCheckpoint(ServerError):
         )
 
 
+class LayersNotKept(ServerError):
+    """A folder in which the layers that are read in each pass cannot be kept."""
+
+    code = "layers_not_kept"
+
+    def __init__(self, folder: str, reason: str) -> None:
+        super().__init__(
+            f"the layers of the model cannot be kept in {folder}: {reason}; name a folder on "
+            "another disk with --stream-folder"
+        )
+
+
 class UnusableModel(ServerError):
     """A model whose first pass fails."""
 

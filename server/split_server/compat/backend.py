@@ -37,7 +37,6 @@ from split_wire.errors import (
     UnknownSession,
     Unsupported,
 )
-from split_wire.returned import INTERACTIVE_ROWS
 from split_wire.splice import Kept, pieces
 from split_wire.tensor import Tensor, WireDtype
 
@@ -88,7 +87,7 @@ class EngineBackend:
     @property
     def interactive_rows(self) -> int:
         """Rows with which a step still is interactive."""
-        return INTERACTIVE_ROWS
+        return self._sessions.info.interactive_rows
 
     @property
     def dtype(self) -> WireDtype:

@@ -27,12 +27,16 @@ def pass_rows(device: torch.device) -> int:
 
 class RowBudget:
     """``stretch``: a decoding session may need that many times its usual time per token, on
-    average, while somebody's prefill is under way; ``max_rows``: of one pass. Times in seconds.
+    average, while somebody's prefill is under way; ``max_rows``: of one pass; ``flat``: a pass over
+    fewer rows takes about as long. Times in seconds.
     """
 
-    def __init__(self, stretch: float = 1.9, max_rows: int = PASS_ROWS) -> None:
+    def __init__(
+        self, stretch: float = 1.9, max_rows: int = PASS_ROWS, *, flat: bool = False
+    ) -> None:
         self.stretch = stretch
         self._max_rows = max_rows
+        self._flat = flat
         self._passes = 0
         self._decode: dict[int, float] = {}
         self._timed: dict[int, int] = {}
@@ -71,7 +75,7 @@ class RowBudget:
 
     def rows_alone(self) -> int:
         """Prefill rows of a pass while nobody decodes."""
-        if not self._alone_per_row:
+        if not self._alone_per_row or self._flat:
             return self._max_rows
         rows = int(_LONGEST_PASS / self._alone_per_row)
         return max(_LEAST_ROWS_ALONE, min(self._max_rows, rows))

@@ -51,7 +51,7 @@ class Engine:
         self._places = threading.BoundedSemaphore(max_queue)
         # Those that the thread has taken and not answered.
         self._taken: set[PendingStep] = set()
-        self._rounds = Rounds(runner, clock, stretch, pass_rows)
+        self._rounds = Rounds(runner, clock, stretch, pass_rows, flat=info.streamed)
         self._stopping = False
         self._closed = False
         self._ready: Future[None] = Future()
@@ -116,7 +116,7 @@ class Engine:
             finally:
                 self._tell(step, done, outcome)
 
-        step = PendingStep(job, finished, wanted, queued_at)
+        step = PendingStep(job, finished, wanted, queued_at, self.info.interactive_rows)
         if not self._places.acquire(blocking=False):
             raise Overloaded(f"{self._max_queue} steps are waiting", self._retry_after())
         try:

@@ -16,11 +16,14 @@ from split_wire.returned import INTERACTIVE_ROWS
 
 
 class PendingStep:
-    """``done`` takes the outcome, once; ``queued_at`` in seconds of the engine's clock."""
+    """``done`` takes the outcome, once; ``queued_at`` in seconds of the engine's clock;
+    ``interactive_rows``: what a pass takes hardly longer for than for one.
+    """
 
     __slots__ = (
         "_compute",
         "_done",
+        "_few",
         "_hidden",
         "_inputs",
         "_reused",
@@ -38,6 +41,7 @@ class PendingStep:
         done: Callable[[Outcome], None],
         wanted: Callable[[], bool],
         queued_at: float,
+        interactive_rows: int = INTERACTIVE_ROWS,
     ) -> None:
         self.job = job
         self.queued_at = queued_at
@@ -45,6 +49,7 @@ class PendingStep:
         self.waited_from: int | None = None
         self._done = done
         self._wanted = wanted
+        self._few = interactive_rows
         self._inputs: torch.Tensor | None = None
         self._hidden: list[torch.Tensor] = []
         self._served = self._reused = 0
@@ -56,7 +61,7 @@ class PendingStep:
         """Whether the whole step has only a few rows to compute: a decode token, forced tokens, a
         draft to verify, a short remark. Somebody waits for it, and a pass takes hardly longer.
         """
-        return self.job.embeddings.rows - self._reused <= INTERACTIVE_ROWS
+        return self.job.embeddings.rows - self._reused <= self._few
 
     @property
     def remaining(self) -> int:

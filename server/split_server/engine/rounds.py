@@ -16,15 +16,17 @@ from split_server.engine.pending import PendingStep
 from split_server.engine.scheduler import Plan, Scheduler
 from split_server.kv.session_cache import SessionCache
 
-# A device may keep a pass waiting for this share of the pass that it then takes part in.
-_PATIENCE = 0.5
+# A device may keep a pass waiting for this share of the pass that it then takes part in; for all
+# of it where it would have to wait for the next one, which takes as long whoever takes part.
+_PATIENCE, _FLAT_PATIENCE = 0.5, 1.0
 # Whoever was served so lately is likely to come back with the next token.
 _BESIDE_SECONDS = 0.5
 
 
 class Rounds:
-    """``pass_rows``: of one pass at most; ``stretch``: see :class:`RowBudget`. On the model thread,
-    but for what any thread may ask.
+    """``pass_rows``: of one pass at most; ``stretch``: see :class:`RowBudget`; ``flat``: a pass
+    takes about as long for many rows as for one. On the model thread, but for what any thread may
+    ask.
     """
 
     def __init__(
@@ -33,11 +35,14 @@ class Rounds:
         clock: Callable[[], float],
         stretch: float,
         pass_rows: int,
+        *,
+        flat: bool = False,
     ) -> None:
         self._runner = runner
         self._clock = clock
         self._pass_rows = pass_rows
-        self._budget = RowBudget(stretch, pass_rows)
+        self._budget = RowBudget(stretch, pass_rows, flat=flat)
+        self._patience = _FLAT_PATIENCE if flat else _PATIENCE
         self.seconds_per_step = 0.0
         self.begin_anew()
 
@@ -86,7 +91,7 @@ class Rounds:
         pass_seconds = self._budget.decode_seconds(max(1, self._scheduler.interactive_rows))
         if len(self._scheduler) > self._scheduler.interactive:
             pass_seconds *= self._budget.stretch
-        until = self._paces.hold_until(now, _PATIENCE * pass_seconds)
+        until = self._paces.hold_until(now, self._patience * pass_seconds)
         return 0.0 if until is None else until - now
 
     def longer_rows(self) -> int:

@@ -17,7 +17,8 @@ from split_server.engine.linears.siblings import leader
 from split_server.errors import ModelTooLarge
 from split_server.memory.limit import MemoryLimit, Room
 
-_ITEM_BYTES = {"f32": 4, "f16": 2, "bf16": 2}
+# Of a value of the checkpoint.
+ITEM_BYTES = {"f32": 4, "f16": 2, "bf16": 2}
 # Of a value of a matrix in groups while it is read: words, bytes in both orders, one of them plain.
 _READING_BYTES = 4
 _INDEX_BYTES = 8
@@ -48,17 +49,19 @@ def weights_need(checkpoint: Checkpoint, item_bytes: int, quantize: str = "none"
     if checkpoint.grouped:
         return _grouped_need(checkpoint, item_bytes, quantize)
     tensors = checkpoint.tensors.values()
-    middle = {
-        name: tensor for name, tensor in checkpoint.tensors.items() if name not in (EMBEDDING, HEAD)
-    }
-    converted = any(_ITEM_BYTES[tensor.dtype] != item_bytes for tensor in tensors)
+    middle = _middle(checkpoint)
+    converted = any(ITEM_BYTES[tensor.dtype] != item_bytes for tensor in tensors)
     quantized = quantize in _HELD_BYTES
     kept = _kept(middle, item_bytes, quantize)
     loaded = _bytes(tensors, item_bytes) if converted else kept
-    largest = max(_together(middle, item_bytes).values(), default=0)
-    peak = loaded + (kept if converted and quantized else 0) + largest + _BESIDES
+    peak = loaded + (kept if converted and quantized else 0) + beside(checkpoint, item_bytes)
     mapped = sum(file.stat().st_size for file in checkpoint.weight_files)
     return WeightsNeed(kept, peak, mapped)
+
+
+def beside(checkpoint: Checkpoint, item_bytes: int) -> int:
+    """Bytes that loading takes besides the tensors themselves, with ``item_bytes`` a value."""
+    return max(_together(_middle(checkpoint), item_bytes).values(), default=0) + _BESIDES
 
 
 def check_weights(name: str, need: WeightsNeed, limit: MemoryLimit) -> None:
@@ -66,6 +69,12 @@ def check_weights(name: str, need: WeightsNeed, limit: MemoryLimit) -> None:
     for room in limit.rooms():
         if need.loading(room) > room.free:
             raise ModelTooLarge(name, need.loading(room), room.free, room.source)
+
+
+def _middle(checkpoint: Checkpoint) -> dict[str, TensorSlice]:
+    return {
+        name: tensor for name, tensor in checkpoint.tensors.items() if name not in (EMBEDDING, HEAD)
+    }
 
 
 def _together(middle: Mapping[str, TensorSlice], item_bytes: int) -> Counter[tuple[str, str]]:
@@ -136,4 +145,4 @@ def _kept(middle: Mapping[str, TensorSlice], item_bytes: int, quantize: str) -> 
 
 
 def _bytes(tensors: Iterable[TensorSlice], item_bytes: int) -> int:
-    return sum(tensor.size // _ITEM_BYTES[tensor.dtype] * item_bytes for tensor in tensors)
+    return sum(tensor.size // ITEM_BYTES[tensor.dtype] * item_bytes for tensor in tensors)

@@ -61,7 +61,7 @@ class Metrics(Collector):
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self.steps = StepMeter()
+        self.steps = StepMeter(sources.steps.info.interactive_rows)
         self.answers = AnswerMeter()
         store = sources.steps.store
         shares = (sources.reserved, lambda: len(store) / sources.most_sessions)

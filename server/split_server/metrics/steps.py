@@ -10,8 +10,9 @@ from split_server.engine.observer import StepObserver
 from split_server.engine.scheduler import Plan
 from split_server.metrics.histogram import SECONDS, SESSIONS, Histogram
 from split_server.metrics.load import RecentWaits
-from split_server.metrics.turns import Turns, is_decode
+from split_server.metrics.turns import Turns
 from split_wire.attention import AttentionRows
+from split_wire.returned import INTERACTIVE_ROWS
 
 _MICROSECOND = 1e-6
 
@@ -31,12 +32,14 @@ class KindMeter:
 
 
 class StepMeter(StepObserver):
-    """``decode``: steps of one row, or of few that are all answered; ``prefill``: all others."""
+    """``decode``: steps of one row, or of up to ``interactive_rows`` that are all answered;
+    ``prefill``: all others.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, interactive_rows: int = INTERACTIVE_ROWS) -> None:
         self.prefill = KindMeter()
         self.decode = KindMeter()
-        self.turns = Turns()
+        self.turns = Turns(interactive_rows=interactive_rows)
         self.pass_seconds = Histogram(SECONDS)
         self.pass_sessions = Histogram(SESSIONS)
         self.waits = RecentWaits()
@@ -90,7 +93,7 @@ class StepMeter(StepObserver):
     def _kind(self, job: StepJob) -> KindMeter:
         # The shape itself: the property costs as much as all the rest.
         rows = job.embeddings.shape[0]
-        decode = rows == 1 or (job.rows != "last" and is_decode(rows, job.returned))
+        decode = rows == 1 or (job.rows != "last" and self.turns.is_decode(rows, job.returned))
         return self.decode if decode else self.prefill
 
     def _failed(self, kind: KindMeter, job: StepJob, error: Exception) -> None:

@@ -28,15 +28,19 @@ class _Turn:
 
 
 class Turns:
-    """Seconds of one clock; lives on one thread. ``max_rows``: of one step.
+    """Seconds of one clock; lives on one thread. ``max_rows``: of one step; ``interactive_rows``:
+    of one that brings the next tokens of a reply, at most.
 
     ``first_token``: from the arrival of a turn's first step to the hidden states of its first
     token; ``per_token``: between the answers to two steps of a reply, for each token that was
     chosen in between, the device's time and the network's included.
     """
 
-    def __init__(self, max_rows: int = DEFAULT_MAX_ROWS) -> None:
+    def __init__(
+        self, max_rows: int = DEFAULT_MAX_ROWS, interactive_rows: int = INTERACTIVE_ROWS
+    ) -> None:
         self._max_rows = max_rows
+        self._few = interactive_rows
         self._known: WeakKeyDictionary[SessionCache, _Turn] = WeakKeyDictionary()
         self.first_token = Histogram(SECONDS)
         self.per_token = Histogram(SECONDS)
@@ -53,13 +57,13 @@ class Turns:
         """A step that kept ``start`` positions and appended ``rows`` arrived and was answered with
         ``returned`` states.
         """
-        guessed = min(returned, INTERACTIVE_ROWS) - 1
+        guessed = min(returned, self._few) - 1
         turn = self._known.get(cache)
         if turn is None:
             turn = self._known[cache] = _Turn(begun)
         elif not turn.sure <= start <= turn.length:
             turn.begun = begun
-        elif is_decode(rows, returned):
+        elif self.is_decode(rows, returned):
             self._next_tokens(turn, start + 1, ended)
             turn.length, turn.sure, turn.ended = start + rows, start + 1, ended
             return
@@ -70,6 +74,10 @@ class Turns:
         turn.unfinished = rows >= self._max_rows
         if not turn.unfinished:
             self.first_token.observe(ended - turn.begun)
+
+    def is_decode(self, rows: int, returned: int) -> bool:
+        """Whether a step brings the next tokens of a reply."""
+        return rows == returned <= self._few
 
     def failed(self, cache: SessionCache) -> None:
         """A step was not answered; what comes next is a turn of its own."""
@@ -84,8 +92,3 @@ class Turns:
         chosen = sure - turn.sure
         for _ in range(chosen):
             self.per_token.observe((ended - turn.ended) / chosen)
-
-
-def is_decode(rows: int, returned: int) -> bool:
-    """Whether a step brings the next tokens of a reply."""
-    return rows == returned <= INTERACTIVE_ROWS

@@ -18,6 +18,17 @@ from split_settings import option, settings
 from split_wire.splice import MOST_BLEND
 
 _LIMITS = "limits"
+_MOST_LAYERS = 10_000
+
+
+def stream_text(text: str) -> str:
+    """``text`` as what ``--stream`` takes: auto, off, or a number. Raises ValueError."""
+    given = text.strip().lower()
+    if given in ("auto", "off"):
+        return given
+    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:6]) <= _MOST_LAYERS:
+        raise ValueError(f"{text!r} is neither auto, off nor a number of layers from 1 on")
+    return str(int(given[:6]))
 
 
 @settings("server")
@@ -55,12 +66,25 @@ class ComputeConfig(MemoryConfig, ModelConfig):
         "which of them this machine would gain by",
         choices=("none", "int8", "int4", "auto"),
     )
+    stream: str = option(
+        "auto",
+        help="layers that are read from disk in each pass, for a model larger than memory: their "
+        "number, off, or auto: as few as needed where the model does not fit otherwise",
+        metavar="auto|off|N",
+        parse=stream_text,
+    )
 
 
 @settings("server")
 class ServerConfig(ComputeConfig, ReplicaConfig):
     """Settings of ``split-server serve``. Times in seconds, sizes in bytes."""
 
+    stream_folder: Path | None = option(
+        None,
+        help="folder for the file of those layers, best on the fastest disk; default: the cache "
+        "folder",
+        metavar="DIR",
+    )
     threads: int = option(
         0,
         help="threads of one matrix product; 0 chooses by the model's size and the free cores",

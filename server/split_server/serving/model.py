@@ -42,14 +42,15 @@ def load_model(config: ServerConfig, opened: Opened | None = None) -> ServedMode
         manifest=opened.manifest,
         adapters=opened.adapters,
         left_out=opened.left_out,
-        middle=_middle(config, opened.checkpoint),
+        middle=_middle(config, opened),
     )
 
 
-def _middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
+def _middle(config: ServerConfig, opened: Opened) -> Middle:
     if config.engine != "llama":
-        return load_torch_middle(config, checkpoint)
+        digest = str(opened.manifest.document["backbone"]["sha256"])
+        return load_torch_middle(config, opened.checkpoint, digest)
     # What it needs is an extra.
     from split_server.serving.engines.llama_middle import load_llama_middle
 
-    return load_llama_middle(config, checkpoint)
+    return load_llama_middle(config, opened.checkpoint)

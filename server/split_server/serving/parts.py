@@ -13,6 +13,7 @@ from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.manifest import Manifest
 from split_server.compat.kept.public import PublicPrompts
 from split_server.compat.parts import Compat
+from split_server.engine.streamed.layers import Stream
 from split_server.http.original.protocol import OriginalProtocol
 from split_server.http.web.files import WebFiles
 from split_server.sessions.framed import FramedSessions
@@ -28,7 +29,7 @@ class Parts:
     ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
     steps may name in the clear, ``left_out``: folders that hold none for the model;
     ``adapter_host``: what computes them on ciphertexts; ``web``: the page for browsers;
-    ``warm``: prompts that are kept for everybody.
+    ``warm``: prompts that are kept for everybody; ``stream``: of layers that are read in each pass.
     """
 
     catalog: Catalog
@@ -44,3 +45,4 @@ class Parts:
     adapter_host: AdapterHost | None = None
     web: WebFiles | None = None
     warm: PublicPrompts | None = None
+    stream: Stream | None = None

@@ -7,6 +7,7 @@ import logging
 import torch
 
 from split_server.checkpoint.folder import Checkpoint
+from split_server.checkpoint.layers.speed import read_speed
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.compat.responses.kept import KEPT_BYTES
 from split_server.compat.scoring.blocks import SCORE_BYTES
@@ -14,6 +15,7 @@ from split_server.compat.text_process import TEXT_BYTES, process_bytes
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import resolve_device, resolve_dtype
 from split_server.engine.model.packed import padded
+from split_server.errors import EngineUnusable, ModelTooLarge
 from split_server.kv.buffers import BufferPool
 from split_server.kv.kept_runs import PoolLimits
 from split_server.kv.run_pool import RunPool
@@ -22,9 +24,15 @@ from split_server.memory.limit import Room, memory_limit_of
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.plan import MemoryPlan, shape_of
 from split_server.memory.planner import RESERVE, MemoryPlanner
+from split_server.memory.streaming import (
+    Streaming,
+    described_streaming,
+    fewest_streamed,
+    streaming,
+)
 from split_server.memory.table import cache_budget, described, summary
 from split_server.memory.ways import sizes_of_ways
-from split_server.memory.weights import WeightsNeed, weights_need
+from split_server.memory.weights import WeightsNeed, check_weights, weights_need
 from split_server.serving.config import ComputeConfig, ServerConfig
 
 # Of the budget of the caches for all runs, and of those for one principal's.
@@ -51,6 +59,40 @@ def plan_memory(
     reserve = RESERVE + texts_bytes if texts else RESERVE
     planner = MemoryPlanner(plan, limit, BufferPool(0), reserve)
     return planner, weights_need(checkpoint, item, config.quantize)
+
+
+def plan_stream(
+    config: ComputeConfig, checkpoint: Checkpoint, planner: MemoryPlanner, need: WeightsNeed
+) -> Streaming | None:
+    """Which layers are read from disk in each pass, None where all are in memory, as ``need`` has
+    it. Raises EngineUnusable where layers were asked for that cannot be, ModelTooLarge.
+    """
+    against = _against_streaming(config, checkpoint)
+    item = planner.plan.shape.item_bytes
+    if config.stream.isdigit():
+        if against:
+            raise EngineUnusable(f"--stream {config.stream}: {against}")
+        return streaming(checkpoint, item, int(config.stream))
+    if config.stream == "off" or against or not _too_large(checkpoint, planner, need):
+        return None
+    return fewest_streamed(checkpoint, item, planner)
+
+
+def _too_large(checkpoint: Checkpoint, planner: MemoryPlanner, need: WeightsNeed) -> bool:
+    try:
+        check_weights(checkpoint.name, need, planner.limit)
+    except ModelTooLarge:
+        return True
+    return False
+
+
+def _against_streaming(config: ComputeConfig, checkpoint: Checkpoint) -> str:
+    """The reason why no layer can be read from disk in each pass; empty where it can."""
+    if resolve_device(config.device).type != "cpu":
+        return "layers are read from disk for a processor only; try --device cpu"
+    if config.quantize != "none" or checkpoint.grouped:
+        return "layers are read from disk as plain matrices, which quantized ones are not"
+    return ""
 
 
 def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
@@ -86,9 +128,16 @@ def described_plan(config: ComputeConfig, checkpoint: Checkpoint) -> list[str]:
     Raises the errors of ``split_server.errors``.
     """
     planner, need = plan_memory(config, checkpoint)
+    try:
+        streamed = plan_stream(config, checkpoint, planner, need)
+    except ModelTooLarge:
+        streamed = None
+    need = need if streamed is None else streamed.need
     room = planner.room()
     left = Room(room.free - need.kept, room.source)
     item = planner.plan.shape.item_bytes
     lines = [f"{checkpoint.name}, {item} bytes a value"]
+    if streamed is not None:
+        lines += described_streaming(streamed, read_speed(checkpoint.weight_files))
     lines += described(planner.plan, need.kept, planner.reserve, left)
     return lines + (sizes_of_ways(checkpoint, item) if config.quantize == "auto" else [])

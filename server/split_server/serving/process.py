@@ -166,7 +166,20 @@ def _described(app: SplitApp) -> str:
     info = app.parts.steps.info
     return (
         f"{info.name} ({info.family}, {info.num_layers} layers, context {info.max_context}), "
-        f"computing in {info.dtype}"
+        f"computing in {info.dtype}{_streamed(app)}"
+    )
+
+
+def _streamed(app: SplitApp) -> str:
+    """How a model larger than memory does; empty where all of it is there."""
+    stream = app.parts.stream
+    if stream is None:
+        return ""
+    speed = stream.counts.bytes_per_second
+    return (
+        f"; {len(stream.numbers)} of its layers are read from disk in each pass "
+        f"({stream.pass_bytes / 1e9:.2f} GB at {speed / 1e9:.2f} GB/s), {stream.resident} are in "
+        f"memory: about {stream.passes_per_second:.1f} tokens/s for each session"
     )
 
 

@@ -71,7 +71,7 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
         steps=steps,
         framed=FramedSessions(steps, config.replica),
         original=make_original(config, model, steps),
-        memory=lambda: memory_report(room, disk),
+        memory=lambda: memory_report(room, disk, model.middle.stream),
         reserved=lambda: room.budget.in_use / max(1, room.budget.total),
         compat=compat,
         adapters=model.adapters,
@@ -79,6 +79,7 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
         warm=None if config.kv_warm is None else make_warm(config.kv_warm, compat, steps),
         adapter_host=_adapter_host(config, model),
         web=opened.web,
+        stream=model.middle.stream,
     )
 
 

@@ -47,7 +47,6 @@ from split_wire.messages import (
 )
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
-from split_wire.returned import INTERACTIVE_ROWS
 from split_wire.session import SessionState
 from split_wire.splice import BLEND
 from split_wire.splice import CAPABILITY as SPLICE
@@ -174,7 +173,7 @@ class FramedSessions:
             heads=info.num_heads,
             cached=cached,
             prefix=session.chain.at(cached) if cached else b"",
-            interactive_rows=INTERACTIVE_ROWS,
+            interactive_rows=info.interactive_rows,
             tiers=session.inexact,
             replica=self._replica,
         )

@@ -108,3 +108,10 @@ def test_the_usual_time_is_that_of_as_many_sessions() -> None:
     assert budget.decode_seconds(1) == 0.03
     assert budget.decode_seconds(15) == 0.09
     assert budget.decode_seconds(60) == 0.09
+
+
+def test_where_a_pass_takes_as_long_for_few_rows_a_prefill_gets_whole_ones_however_slow() -> None:
+    budget = RowBudget(max_rows=256, flat=True)
+    for _ in range(60):
+        budget.record(0, 32, 32.0)
+    assert budget.rows_alone() == 256

@@ -104,3 +104,9 @@ def test_an_abandoned_step_that_was_not_begun_truncates_nothing(tiny_path: Path)
     job = StepJob(step.job.cache, 3, step.job.embeddings, "last", "f32")
     PendingStep(job, lambda _: None, lambda: False, 0.0).abandon()
     assert step.job.cache.length == len(IDS)
+
+
+def test_more_rows_are_few_where_a_pass_takes_as_long_for_them(tiny_path: Path) -> None:
+    step, _ = pending(tiny_path)
+    wide = PendingStep(step.job, lambda _: None, lambda: True, 0.0, interactive_rows=len(IDS))
+    assert (step.interactive, wide.interactive) == (False, True)

@@ -37,11 +37,20 @@ def grouped_module(checkpoint: Checkpoint, dtype: torch.dtype, **options: Any) -
         checkpoint.path, local_files_only=True, trust_remote_code=False
     )
     del config.quantization_config
-    state = _state(checkpoint, dtype)
+    return module_of(checkpoint, config, _state(checkpoint, dtype), dtype=dtype, **options)
+
+
+def module_of(
+    checkpoint: Checkpoint, config: Any, state: Mapping[str, torch.Tensor], **options: Any
+) -> Any:
+    """The model of ``config`` with the tensors of ``state``; ``options`` go to ``from_pretrained``.
+
+    Raises MalformedCheckpoint.
+    """
     # What is missing or of another shape is told, and refused below.
     options |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
     module, loaded = MODEL_MAPPING[type(config)].from_pretrained(
-        None, config=config, state_dict=state, dtype=dtype, **options
+        None, config=config, state_dict=state, **options
     )
     lacking = sorted(loaded["missing_keys"]) or sorted(map(str, loaded["mismatched_keys"]))
     if lacking:

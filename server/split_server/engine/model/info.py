@@ -8,7 +8,10 @@ from typing import Any
 
 from split_server.checkpoint.families import family_of
 from split_server.errors import MalformedCheckpoint
+from split_wire.returned import INTERACTIVE_ROWS
 from split_wire.tensor import WireDtype
+
+STREAMED_ROWS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,8 @@ class ModelInfo:
     """Names and sizes of a model.
 
     ``num_heads``: query heads of one layer; ``dtype``: the compute dtype by its wire name;
-    ``kv_bytes_per_position``: all layers, keys and values.
+    ``kv_bytes_per_position``: all layers, keys and values; ``streamed``: some layers are read from
+    disk in each pass, which then takes about as long for many rows as for one.
     """
 
     name: str
@@ -29,6 +33,12 @@ class ModelInfo:
     dtype: WireDtype
     eos_token_ids: tuple[int, ...]
     kv_bytes_per_position: int
+    streamed: bool = False
+
+    @property
+    def interactive_rows(self) -> int:
+        """With so many rows a step is served as one of a single row is."""
+        return STREAMED_ROWS if self.streamed else INTERACTIVE_ROWS
 
 
 def kv_bytes_per_position(config: Mapping[str, Any], item_bytes: int) -> int:

@@ -21,7 +21,9 @@ from split_server.engine.model.module import load_module, own_memory
 from split_server.engine.model.packed import LEAST_ROWS, Attends, PackedBatch, Slice
 from split_server.engine.model.pages.huge import on_huge_pages
 from split_server.engine.model.plan.choice import MODULES, Layers, arrange_layers
+from split_server.engine.model.streaming import LayersOnDisk, stream_layers, streamed_module
 from split_server.engine.model.threads import choose_threads
+from split_server.engine.streamed.layers import Stream
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
 _log = logging.getLogger(__name__)
@@ -39,7 +41,8 @@ class Backbone:
     ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H]. ``parameters``
     have the shapes of the checkpoint's, without values; ``matrices``: how they are kept;
     ``threads``: of one matrix product; ``pages``: what part of them lies on huge pages;
-    ``layers``: what computes the decoder layers; ``least_rows``: of a pass.
+    ``layers``: what computes the decoder layers; ``least_rows``: of a pass; ``stream``: where some
+    of them are read from in each pass, None where all are in memory.
     """
 
     module: Callable[..., Any]
@@ -52,6 +55,7 @@ class Backbone:
     pages: str = "as the system makes them"
     layers: str = MODULES
     least_rows: int = LEAST_ROWS
+    stream: Stream | None = None
 
     @property
     def linears(self) -> str:
@@ -84,6 +88,7 @@ def load_backbone(
     quantize: str = "none",
     threads: int = 0,
     layers: str = "auto",
+    on_disk: LayersOnDisk | None = None,
 ) -> Backbone:
     """Load ``checkpoint`` for inference.
 
@@ -92,14 +97,19 @@ def load_backbone(
     0: chosen by size); layers: modules, or auto (``arrange_layers``); quantize: none, int8 or int4,
     with which ``linears`` is about the layers alone, or auto: none, and the ways are raced.
     Matrices that the checkpoint keeps in four bits stay those with int4 and are unpacked otherwise.
-    Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
+    on_disk: layers that are read in each pass, as plain matrices of a processor.
+    Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint, LayersNotKept.
     """
     family = family_of(checkpoint.config)
     family.ends(checkpoint.config, checkpoint.tensors)
     target = resolve_device(device)
     compute = resolve_dtype(checkpoint, dtype, target)
-    module = load_module(checkpoint, compute)
+    if on_disk is None:
+        module = load_module(checkpoint, compute)
+    else:
+        module = streamed_module(checkpoint, compute, on_disk)
     sizes = tuple(parameter.to("meta") for parameter in module.parameters())
+    stream = None if on_disk is None else stream_layers(module, checkpoint, compute, on_disk)
     count = choose_threads(sizes, threads)
     kept = keep_matrices(
         module,
@@ -113,13 +123,16 @@ def load_backbone(
     _log.info("linear layers: %s", kept.kept)
     if target.type == "cpu":
         own_memory(module)
-    # Whether fewer operations are worth it with four bits has not been measured.
-    mode = "plain" if kept.quantized == "int4" or layers == MODULES else linears
+    # Whether fewer operations are worth it with four bits has not been measured; matrices that come
+    # and go cannot be views of larger ones.
+    whole = kept.quantized != "int4" and stream is None
+    mode = "plain" if layers == MODULES or not whole else linears
     arranged: Layers = arrange_layers(module, compute, mode, count)
     if target.type == "cuda":
         # Matrices that were merged leave blocks that nothing of the model fits into any more.
         torch.cuda.empty_cache()
     info = model_info(checkpoint, family.name, compute)
+    info = replace(info, streamed=stream is not None)
     backbone = Backbone(
         module,
         info,
@@ -130,6 +143,7 @@ def load_backbone(
         threads=count,
         layers=arranged.kind,
         least_rows=arranged.least_rows,
+        stream=stream,
     )
     return _on_huge_pages(backbone) if target.type == "cpu" else backbone
 

@@ -90,6 +90,10 @@ def _refuse_options(config: ServerConfig) -> None:
         raise EngineUnusable(
             "--quantize is for torch; llama.cpp computes with the types of the file"
         )
+    if config.stream.isdigit():
+        raise EngineUnusable(
+            "--stream is for torch; llama.cpp leaves what does not fit in its file"
+        )
 
 
 def _limit(

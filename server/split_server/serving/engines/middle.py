@@ -11,6 +11,7 @@ import torch
 from split_server.engine.backend import Runner
 from split_server.engine.model.blending import Blending
 from split_server.engine.model.info import ModelInfo
+from split_server.engine.streamed.layers import Stream
 from split_server.errors import NoKeyRotation
 from split_server.kv.moving.rotate import KeyRotation
 from split_server.kv.sharing_rule import SharingRule
@@ -31,7 +32,8 @@ class Middle:
     measures from how many sessions on a common beginning is read together, None where it never is;
     ``hides``: whether rows of a session may be hidden from its later ones; ``rotation`` gives what
     moves keys and raises NoKeyRotation where nothing does; ``blending`` computes rows between those
-    anew, None where nothing does.
+    anew, None where nothing does; ``stream``: of layers that are read in each pass, None where all
+    are in memory.
     """
 
     info: ModelInfo
@@ -47,3 +49,4 @@ class Middle:
     hides: bool = False
     rotation: Callable[[], KeyRotation] = _no_rotation
     blending: Blending | None = None
+    stream: Stream | None = None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 
 from split_server.checkpoint.folder import Checkpoint
+from split_server.checkpoint.layers.folder import default_folder
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.blending import Blending
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.runner import Forward, ModelRunner
+from split_server.engine.model.streaming import LayersOnDisk
 from split_server.engine.model.threads import on_passing_thread
 from split_server.engine.model.trials.rotation import key_rotation
 from split_server.engine.model.trials.sharing import sharing_rule
@@ -16,19 +18,20 @@ from split_server.errors import EngineUnusable, UnusableModel
 from split_server.memory.allocator import give_back_free_blocks, give_back_large_blocks
 from split_server.memory.passes import MeasuredPasses
 from split_server.memory.planner import MemoryPlanner
+from split_server.memory.streaming import Streaming
 from split_server.memory.usage import peak_meter
 from split_server.memory.ways import recommendation
 from split_server.memory.weights import check_weights
 from split_server.serving.config import ServerConfig
 from split_server.serving.engines.middle import Middle
-from split_server.serving.plan import open_room, plan_memory
+from split_server.serving.plan import open_room, plan_memory, plan_stream
 from split_wire.errors import SplitError
 
 _log = logging.getLogger(__name__)
 
 
-def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
-    """The middle of ``checkpoint`` after its first passes.
+def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint, digest: str) -> Middle:
+    """The middle of ``checkpoint``, whose weights have this ``digest``, after its first passes.
 
     Raises the errors of ``split_server.errors``.
     """
@@ -38,10 +41,12 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
             "that it was made of"
         )
     planner, need = plan_memory(config, checkpoint, texts=config.compat)
-    check_weights(checkpoint.name, need, planner.limit)
+    streamed = plan_stream(config, checkpoint, planner, need)
+    check_weights(checkpoint.name, need if streamed is None else streamed.need, planner.limit)
+    on_disk = None if streamed is None else _on_disk(config, streamed, digest)
     if planner.room().own:
         give_back_large_blocks()
-    backbone, runner = on_passing_thread(lambda: _loaded(checkpoint, config, planner))
+    backbone, runner = on_passing_thread(lambda: _loaded(checkpoint, config, planner, on_disk))
     # What was tried out while loading has left free blocks between those in use.
     give_back_free_blocks()
     if config.quantize == "auto":
@@ -60,11 +65,15 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
         sharing_rule=lambda: on_passing_thread(lambda: sharing_rule(backbone)),
         rotation=lambda: on_passing_thread(lambda: key_rotation(backbone)),
         blending=Blending(backbone),
+        stream=backbone.stream,
     )
 
 
 def _loaded(
-    checkpoint: Checkpoint, config: ServerConfig, planner: MemoryPlanner
+    checkpoint: Checkpoint,
+    config: ServerConfig,
+    planner: MemoryPlanner,
+    on_disk: LayersOnDisk | None,
 ) -> tuple[Backbone, ModelRunner]:
     backbone = load_backbone(
         checkpoint,
@@ -74,11 +83,19 @@ def _loaded(
         quantize=config.quantize,
         threads=config.threads,
         layers=config.layers,
+        on_disk=on_disk,
     )
     measured = MeasuredPasses(planner, peak_meter(backbone.device))
     runner = ModelRunner(backbone, config.threads, measured, _forward(backbone))
     _try_out(runner, backbone.info.name)
     return backbone, runner
+
+
+def _on_disk(config: ServerConfig, streamed: Streaming, digest: str) -> LayersOnDisk:
+    _log.info(
+        "%d of %d layers are read from disk in each pass", len(streamed.numbers), streamed.layers
+    )
+    return LayersOnDisk(streamed.numbers, config.stream_folder or default_folder(), digest)
 
 
 def _forward(backbone: Backbone) -> Forward | None:

@@ -92,8 +92,11 @@ class Posting:
         reuse, names = self._reuse, request.names
         if reuse is None or names is None or not session.finds or session.cache.lineage.moved:
             return None
-        returned, guessed = request.returned, request.guessed
+        returned, guessed = request.returned, self._guessed(request)
         return StepRows(reuse, session, request.start, names, returned, guessed)
+
+    def _guessed(self, request: StepRequest) -> int:
+        return request.guessed(self._engine.info.interactive_rows)
 
     def _audited(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
         if self._reuse is not None and self._reuse.audit is not None:
@@ -108,7 +111,7 @@ class Posting:
             session.published = min(session.published, request.start)
             session.guessed_at = None
             return
-        self._reuse.publish(session, request.start, request.names, request.guessed)
+        self._reuse.publish(session, request.start, request.names, self._guessed(request))
         if request.chunks:
             self._reuse.chunks.publish(session, request.chunks)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from split_server.kv.lineage import Moved
 from split_wire.attention import AttentionRequest
 from split_wire.documents.chunks import Named
-from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
+from split_wire.returned import Rows, returned
 from split_wire.splice import Kept, before, end_of
 from split_wire.tensor import Tensor
 
@@ -44,12 +44,11 @@ class StepRequest:
         """How many hidden states are answered."""
         return returned(self.rows, self.embeddings.rows)
 
-    @property
-    def guessed(self) -> int:
+    def guessed(self, interactive_rows: int) -> int:
         """How many of the last rows may be a draft: those that are answered beside the first, as
         many as are decoded at a time.
         """
-        return min(self.returned, INTERACTIVE_ROWS) - 1
+        return min(self.returned, interactive_rows) - 1
 
 
 @dataclass(frozen=True, slots=True)

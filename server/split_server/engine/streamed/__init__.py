@@ -1,0 +1,1 @@
+"""Decoder layers that are read from disk in each pass, for models larger than memory."""
