@@ -100,11 +100,6 @@ class RemoteBackend:
         return interactive_rows(self._opened())
 
     @property
-    def replica(self) -> str | None:
-        """What the server of the open session calls itself among others like it."""
-        return self._opened().replica
-
-    @property
     def dtype(self) -> WireDtype:
         """The dtype in which hidden states travel; before a session is open that of the last one,
         if there was any.

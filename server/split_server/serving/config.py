@@ -9,15 +9,14 @@ from split_server.serving.listen_config import (
     NETWORK,
     listen_address,
     ops_address,
-    policy_origin,
 )
+from split_server.serving.settings.adapters import AdapterConfig
+from split_server.serving.settings.kept import KeptConfig
+from split_server.serving.settings.limits import LIMITS
 from split_server.serving.settings.memory import MemoryConfig
 from split_server.serving.settings.replica import ReplicaConfig
-from split_server.sessions.cache_groups import group_text
 from split_settings import option, settings
-from split_wire.splice import MOST_BLEND
 
-_LIMITS = "limits"
 _MOST_LAYERS = 10_000
 
 
@@ -76,7 +75,7 @@ class ComputeConfig(MemoryConfig, ModelConfig):
 
 
 @settings("server")
-class ServerConfig(ComputeConfig, ReplicaConfig):
+class ServerConfig(ComputeConfig, AdapterConfig, KeptConfig, ReplicaConfig):
     """Settings of ``split-server serve``. Times in seconds, sizes in bytes."""
 
     stream_folder: Path | None = option(
@@ -144,55 +143,6 @@ class ServerConfig(ComputeConfig, ReplicaConfig):
     allow_server_tokenize: bool = option(
         False, help="tokenize for original clients, which shows the server the text", group=ACCESS
     )
-    adapters: Path | None = option(
-        None,
-        help="folder with one folder per adapter; default: the folder 'adapters' of the model, "
-        "if it has one",
-        metavar="DIR",
-    )
-    adapter_host: bool = option(
-        False,
-        help="also compute the adapters on ciphertexts of devices, below /adapter-host; here, "
-        "where the hidden states come from, that hides nothing",
-    )
-    adapter_origin: tuple[str, ...] = option(
-        (),
-        help="origin of a host of encrypted adapters that the web page may ask; the host allows "
-        "this server's own with --allow-origin",
-        metavar="URL",
-        parse=policy_origin,
-    )
-    query_budget: int = option(
-        0,
-        help="queries of --adapter-host that one token may make of one adapter, 0: no limit",
-        minimum=0,
-        maximum=1 << 53,
-        group=_LIMITS,
-    )
-    adapter_state: Path | None = option(
-        None,
-        help="folder where spent queries are counted over restarts",
-        metavar="DIR",
-        group=_LIMITS,
-    )
-    he: bool = option(
-        True,
-        help="encrypt what original clients want encrypted (use_he), with a key of this server's; "
-        "it hides nothing from the server, and --no-he leaves it out",
-    )
-    adapter_noise_epsilon: float = option(
-        0.0,
-        help="noise on what goes into an adapter of the original protocol: epsilon of one row at "
-        "delta 1e-5; 0 adds none. The server knows the state all the same",
-        minimum=0.0,
-        maximum=1000.0,
-    )
-    adapter_noise_clip: float = option(
-        0.5,
-        help="norm to which a row is clipped before that noise; the sensitivity is twice this",
-        minimum=1e-3,
-        maximum=1e6,
-    )
     compat: bool = option(
         True,
         help="serve the OpenAI and Kobold APIs, whose requests show the server their text; "
@@ -206,124 +156,29 @@ class ServerConfig(ComputeConfig, ReplicaConfig):
         group=ACCESS,
     )
     max_sessions: int = option(
-        64, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS
+        64, help="sessions in total", minimum=1, maximum=100_000, group=LIMITS
     )
     max_sessions_per_principal: int = option(
-        32, help="sessions of one token", minimum=1, maximum=100_000, group=_LIMITS
+        32, help="sessions of one token", minimum=1, maximum=100_000, group=LIMITS
     )
     session_ttl: float = option(
         300.0,
         help="seconds after which an idle session is dropped",
         minimum=1,
         maximum=1e7,
-        group=_LIMITS,
+        group=LIMITS,
     )
     cache_bytes: int = option(
         0,
         help="bytes of KV cache in total; 0 takes what the memory plan leaves",
         minimum=0,
-        group=_LIMITS,
+        group=LIMITS,
     )
     cache_bytes_per_principal: int = option(
         0,
         help="bytes of KV cache of one token; 0 sets no limit of its own",
         minimum=0,
-        group=_LIMITS,
-    )
-    kv_reuse: str = option(
-        "exact",
-        help="keep keys and values that were computed for later sessions of the same token, and "
-        "compute them only once; off keeps nothing",
-        choices=("exact", "off"),
-    )
-    kv_pool_dtype: str = option(
-        "model",
-        help="what is kept may be held as; int8: of those that ask for it as whole numbers of 8 "
-        "bits, half the bytes of bfloat16 and a quarter of float32, and no longer exact; everybody "
-        "else's stays in the model's dtype",
-        choices=("model", "int8"),
-    )
-    kv_pool_bytes: int = option(
-        0,
-        help="bytes of what is kept for later sessions; 0 takes up to half of the caches' bytes, "
-        "as far as sessions leave them",
-        minimum=0,
-        group=_LIMITS,
-    )
-    kv_pool_bytes_per_principal: int = option(
-        0,
-        help="bytes of that of one token; 0 takes half of all",
-        minimum=0,
-        group=_LIMITS,
-    )
-    kv_pool_ttl: float = option(
-        3600.0,
-        help="seconds after which what is kept and not used is dropped",
-        minimum=1,
-        maximum=1e7,
-        group=_LIMITS,
-    )
-    kv_share: str = option(
-        "off",
-        help="auto: sessions of one token that begin with the same long prompt hold it once and "
-        "read it together, from as many of them on as measures as a gain at the start",
-        choices=("off", "auto"),
-    )
-    kv_approximate: str = option(
-        "off",
-        help="on: devices may have computed what differs from the plain computation: rows behind "
-        "an edit of a prompt that move to new places, documents that are known from other texts, "
-        "replies that do not see hidden parts of a chat; nothing does unless it is asked for, and "
-        "replies say so",
-        choices=("off", "on"),
-    )
-    kv_groups: tuple[str, ...] = option(
-        (),
-        help="group of tokens and paired devices that may share the beginnings of their prompts, "
-        "such as family=ann+bob; a device asks for it, nothing is shared without",
-        metavar="NAME=PRINCIPAL+PRINCIPAL",
-        parse=group_text,
-        group=ACCESS,
-    )
-    kv_warm: Path | None = option(
-        None,
-        help="file of prompts, one JSON object with 'prompt' or 'messages' a line, that are "
-        "computed at the start and kept for everybody",
-        metavar="FILE",
-    )
-    kv_audit: float = option(
-        0.001,
-        help="share of what is kept and needed again that is computed all the same and compared, "
-        "and of approximate replies that are computed plainly as well; what differs is dropped",
-        minimum=0,
-        maximum=1,
-        group=_LIMITS,
-    )
-    blend: float = option(
-        0.0,
-        help="where the OpenAI and Kobold APIs keep what lies behind an edit of their prompts: the "
-        "share of it that is computed anew, where it differs most; about 0.15 is of use",
-        minimum=0,
-        maximum=MOST_BLEND,
-    )
-    kv_disk: Path | None = option(
-        None,
-        help="folder where what is kept is written as well, encrypted, so that it outlives this "
-        "process and what memory holds; without one nothing is written",
-        metavar="DIR",
-    )
-    kv_disk_bytes: int = option(
-        8 << 30,
-        help="bytes of --kv-disk; less where its file system has little left",
-        minimum=1 << 20,
-        group=_LIMITS,
-    )
-    kv_disk_ttl: float = option(
-        86_400.0,
-        help="seconds after which what lies in --kv-disk and is not used is removed",
-        minimum=1,
-        maximum=1e8,
-        group=_LIMITS,
+        group=LIMITS,
     )
     decode_stretch: float = option(
         1.9,
@@ -331,21 +186,21 @@ class ServerConfig(ComputeConfig, ReplicaConfig):
         "else's prompt is processed",
         minimum=1.05,
         maximum=100,
-        group=_LIMITS,
+        group=LIMITS,
     )
     request_seconds: float = option(
         0.0,
         help="seconds that a request of the OpenAI and Kobold APIs may take, 0: no limit",
         minimum=0,
         maximum=1e6,
-        group=_LIMITS,
+        group=LIMITS,
     )
     max_tokens_ceiling: int = option(
         0,
         help="tokens that one reply of those APIs may have whatever is asked for, 0: what the "
         "context leaves",
         minimum=0,
-        group=_LIMITS,
+        group=LIMITS,
     )
     text_drafts: str = option(
         "auto",
@@ -354,23 +209,23 @@ class ServerConfig(ComputeConfig, ReplicaConfig):
         choices=("auto", "off"),
     )
     max_queued_steps: int = option(
-        32, help="steps that one token may have under way", minimum=1, maximum=4096, group=_LIMITS
+        32, help="steps that one token may have under way", minimum=1, maximum=4096, group=LIMITS
     )
     max_queued_bytes: int = option(
         0,
         help="bytes of messages that one token may have under way; 0 takes four of the largest",
         minimum=0,
-        group=_LIMITS,
+        group=LIMITS,
     )
     max_sockets: int = option(
-        64, help="WebSockets that one token may have open", minimum=1, maximum=4096, group=_LIMITS
+        64, help="WebSockets that one token may have open", minimum=1, maximum=4096, group=LIMITS
     )
     shutdown_grace: float = option(
         20.0,
         help="seconds that steps under way get to finish when the server stops",
         minimum=0.1,
         maximum=3600,
-        group=_LIMITS,
+        group=LIMITS,
     )
     drain_delay: float = option(
         0.0,
@@ -378,5 +233,5 @@ class ServerConfig(ComputeConfig, ReplicaConfig):
         "refused and all others go on: so long as a balancer needs to notice",
         minimum=0,
         maximum=3600,
-        group=_LIMITS,
+        group=LIMITS,
     )

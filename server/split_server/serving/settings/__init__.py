@@ -1,1 +1,1 @@
-"""Settings that only some servers have, and what they require."""
+"""Settings by what they are about, for the classes that commands read."""

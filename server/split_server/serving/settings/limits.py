@@ -1,0 +1,3 @@
+"""The group of settings that bound what a server does for anybody."""
+
+LIMITS = "limits"
