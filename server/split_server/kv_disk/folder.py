@@ -134,9 +134,14 @@ class Folder:
             begun = [entry.name for entry in entries if entry.name.startswith(_TEMPORARY)]
         for name in begun:
             # A lock that somebody has is a write under way.
-            with suppress(OSError), open_regular(self.path / name) as file:
+            with suppress(OSError), self._opened(name) as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 (self.path / name).unlink()
+
+    def _opened(self, name: str) -> BinaryIO:
+        """For writing, without which file systems of a network lock nothing. Raises OSError."""
+        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        return os.fdopen(os.open(self.path / name, flags), "r+b", buffering=0)
 
     def open(self, name: str) -> tuple[BinaryIO, Header, int]:
         """The run file of that name, its header and its size. Raises BadFile, ForeignFile, OSError;

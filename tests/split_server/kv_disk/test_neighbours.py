@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,10 @@ class Neighbour:
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+
+    def has_told(self, lines: int) -> bool:
+        """Whether it has done so much."""
+        return self.told >= lines
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -89,7 +94,7 @@ def test_neighbours_that_are_killed_read_nothing_wrong_and_keep_one_budget(tmp_p
     for number in range(_KILLS):
         # The other one goes on meanwhile.
         which, lives = chance.randrange(2), chance.randrange(5, 25)
-        until(lambda one=alive[which], least=lives: one.told >= least)
+        until(partial(alive[which].has_told, lives))
         alive[which].kill()
         read += alive[which].found
         alive[which] = Neighbour(tmp_path, 100 + number)

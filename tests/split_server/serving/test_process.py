@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from split_server.pairing.beacon import running
+from split_server.pairing.state import StateFolder
 from split_server.security.access import ConflictingAccess
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import open_doorway
@@ -79,6 +81,20 @@ def test_lan_shows_no_code_for_an_address_that_nobody_vouches_for_and_says_how(
     assert "/pair#" not in text
     for words in ("no QR code", "198.51.100.7", "--tls-cert", "split-server pair --url"):
         assert words in text
+
+
+def test_lan_shows_a_code_for_the_public_address_which_the_certificate_is_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = "https://box.lan:8443"
+    for name in ("a", "b"):
+        text, port = _invited(
+            monkeypatch, ["10.0.0.4"], state=tmp_path, public_url=public, replica=name
+        )
+        assert f"split-client pair '{public}/pair#" in text
+        assert "certificate authority" in text
+        assert str(port) not in text
+    assert running(StateFolder(tmp_path)).replicas == ("b", "a")
 
 
 def test_lan_without_a_network_says_so_and_serves_this_machine(
