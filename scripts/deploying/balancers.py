@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import resource
+import socket
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import httpx
 from websockets.sync.client import connect
 
 from scripts.bench.fleet.balancers import HAPROXY_NAME, NGINX_NAME, Balancer, started
-from scripts.bench.fleet.replicas import TOKEN, fleet
+from scripts.bench.fleet.replicas import TOKEN, Replica, fleet
 from scripts.deploying.certificate import self_signed
 from scripts.deploying.part import PartFailed, passes, require
 from scripts.deploying.shipped import (
@@ -25,6 +28,9 @@ from scripts.deploying.shipped import (
 from scripts.paths import ROOT
 from split_wire.messages import SUBPROTOCOL
 
+_IDLE = 1024
+# Of that, both checks of a second fail several times.
+_WATCHED_SECONDS = 6.0
 _LISTEN = "127.0.0.1:18443"
 _PORTS = (Ports(8101, 9101), Ports(8102, 9102))
 
@@ -72,7 +78,12 @@ def check_doors() -> str:
             with started(name, folder, replicas) as balancer:
                 _closed_to_strangers(balancer)
                 _carries_plain_frames(balancer)
-    return "401 without a token, 404 for figures, no compression, through HAProxy and nginx"
+                if name == HAPROXY_NAME:
+                    idle_connections_mark_nothing_down(balancer, replicas[0])
+    return (
+        "401 without a token, 404 for figures, no compression, through HAProxy and nginx; "
+        f"{_IDLE:,} idle connections mark no replica down"
+    )
 
 
 def _closed_to_strangers(balancer: Balancer) -> None:
@@ -100,6 +111,21 @@ def _carries_plain_frames(balancer: Balancer) -> None:
     ) as socket:
         if socket.protocol.extensions:
             raise PartFailed(f"{balancer.name}: {socket.protocol.extensions} was agreed on")
+
+
+def idle_connections_mark_nothing_down(balancer: Balancer, replica: Replica) -> None:
+    """As many as a replica takes, past the balancer. Raises PartFailed."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4 * _IDLE), hard))
+    with contextlib.ExitStack() as stack:
+        for _ in range(_IDLE):
+            address = ("127.0.0.1", replica.ports.port)
+            stack.enter_context(socket.create_connection(address, 10))
+        deadline = time.monotonic() + _WATCHED_SECONDS
+        while time.monotonic() < deadline:
+            if any(state != "UP" for state in balancer.states().values()):
+                raise PartFailed(f"idle connections mark replicas down: {balancer.states()}")
+            time.sleep(0.1)
 
 
 @contextlib.contextmanager

@@ -39,7 +39,8 @@ class Said:
 
 
 class Device(threading.Thread):
-    """Number ``number`` of them. ``said``: its replies so far; ``failure``: what ended it early.
+    """Number ``number`` of them. ``said``: its replies so far; ``failure``: what ended it early;
+    ``replica``: what the server of its newest token calls itself.
 
     ``replies``: as many, None: until it is stopped. ``wanted``: replies are begun while it is set.
     """
@@ -61,6 +62,7 @@ class Device(threading.Thread):
         self.number, self.carrier, self.noised = number, carrier, noised
         self.said: list[Said] = []
         self.failure: str | None = None
+        self.replica: str | None = None
         self._prompts, self._replies, self._wanted = prompts, replies, wanted
         self._ledger = folder / f"ledger-{run}-{number}.json"
         self._ended = threading.Event()
@@ -110,6 +112,7 @@ class Device(threading.Thread):
         for event in reply.events():
             if isinstance(event, TokenEvent):
                 said.times.append(time.monotonic())
+                self.replica = self._client.replica
         said.ids = list(reply.token_ids)
 
     def _noise(self) -> NoiseSettings:

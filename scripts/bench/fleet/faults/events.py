@@ -28,12 +28,12 @@ _FROZEN = 8.0
 
 @dataclass(slots=True)
 class Waited:
-    """``gaps``: of each event, seconds that the device which waited longest was without a token;
-    ``all_gaps``: of each device that was in mid-reply; ``problems``: what should not have been.
+    """``events``: how many there were; ``gaps``: seconds without a token, of each device that was
+    in mid-reply at a replica which was hit; ``problems``: what should not have been.
     """
 
+    events: int = 0
     gaps: list[float] = field(default_factory=list)
-    all_gaps: list[float] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -57,7 +57,7 @@ class Events:
     def kill(self, waited: Waited) -> None:
         """SIGKILL for a random replica."""
         victim = self._rng.choice(self._replicas)
-        self._struck(waited, victim.kill)
+        self._struck(waited, victim.kill, [victim])
         self._again(victim)
 
     def freeze(self, waited: Waited) -> None:
@@ -69,7 +69,7 @@ class Events:
             victim.signal(signal.SIGSTOP)
             thaw.start()
 
-        self._struck(waited, freeze)
+        self._struck(waited, freeze, [victim])
         thaw.join()
         self._all_up()
 
@@ -78,7 +78,7 @@ class Events:
         for one in self._replicas:
             status: list[int] = []
             ending = threading.Thread(target=lambda: status.append(one.end()))  # noqa: B023
-            self._struck(waited, ending.start, until=lambda: not ending.is_alive())  # noqa: B023
+            self._struck(waited, ending.start, [one], lambda: not ending.is_alive())  # noqa: B023
             ending.join()
             if status != [0]:
                 waited.problems.append(f"replica {one.name} ended with {status}")
@@ -122,11 +122,17 @@ class Events:
         self,
         waited: Waited,
         strike: Callable[[], object],
+        hit: Sequence[Replica] | None = None,
         until: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Note what ``strike`` costs: gaps that overlap the time from it until ``until()``."""
+        """Note what ``strike`` costs: gaps that overlap the time from it until ``until()``.
+
+        ``hit``: whose devices wait; None: all do.
+        """
         self._wanted.set()
         time.sleep(self._rng.uniform(*_APART))
+        names = None if hit is None else {one.name for one in hit}
+        waiting = [one for one in self._devices if names is None or one.replica in names]
         began = time.monotonic()
         strike()
         while not until():
@@ -137,10 +143,9 @@ class Events:
                 waited.problems.append(f"device {device.number} is stuck: {device.failure}")
         # While replicas come back nothing is seen, and they come back sooner.
         self._wanted.clear()
-        found = [longest_gap(device, began, ended) for device in self._devices]
-        gaps = [gap for gap in found if gap is not None]
-        waited.all_gaps += gaps
-        waited.gaps.append(max(gaps, default=0.0))
+        found = [longest_gap(device, began, ended) for device in waiting]
+        waited.gaps += [gap for gap in found if gap is not None]
+        waited.events += 1
 
     def _all_up(self) -> None:
         """Until each replica is ready, and the balancer says so where it has checks of its own."""

@@ -38,7 +38,7 @@ _PROMPTS = (
     "A token is",
     "The queue grows when",
 )
-# Seconds that the device which waits longest may wait, by event: the median, the greatest.
+# Seconds that devices in mid-reply may wait, by event: the median, the greatest.
 _MOST = {"kill -9": (0.3, None), "frozen": (None, 5.0), "rolling update": (None, 5.0)}
 
 
@@ -113,18 +113,19 @@ def _happen(events: Events, options: argparse.Namespace, course: Course) -> dict
 def _told(waited: dict[str, Waited], verdict: Verdict, devices: Sequence[Device]) -> list[str]:
     rows, problems = [], [*verdict.wrong[:5], *verdict.twice[:5]]
     for name, one in waited.items():
+        problems += one.problems
         if not one.gaps:
             continue
-        problems += one.problems
         middle, longest = median(one.gaps), max(one.gaps)
         most_median, most = _MOST.get(name, (None, None))
         if most_median is not None and middle > most_median:
             problems.append(f"{name}: {middle:.2f} s at the median, wanted {most_median} s")
         if most is not None and longest > most:
             problems.append(f"{name}: {longest:.2f} s at most, wanted {most} s")
-        rows.append([name, len(one.gaps), f"{middle:.2f} s", f"{longest:.2f} s"])
+        rows.append([name, one.events, len(one.gaps), f"{middle:.2f} s", f"{longest:.2f} s"])
     print(f"\n{len(devices)} devices, {verdict.replies:,} replies of {verdict.tokens:,} tokens.\n")
-    print(table(["event", "times", "longest wait of a device, p50", "greatest"], rows))
+    head = ["event", "times", "devices in mid-reply there", "without a token, p50", "greatest"]
+    print(table(head, rows))
     print(f"{len(verdict.wrong)} wrong; {verdict.noised:,} replies with noise, ", end="")
     print(f"of {len(verdict.twice)} devices rows were paid for twice.")
     return problems

@@ -33,9 +33,10 @@ def judged(
     verdict = Verdict()
     plain = [device for device in devices if not device.noised]
     _as_generate(verdict, plain, prompts, client)
+    noised = [device for device in devices if device.noised]
+    for device, alone in zip(noised, _undisturbed(noised, prompts, url, folder), strict=True):
+        _as_undisturbed(verdict, device, alone)
     for device in devices:
-        if device.noised:
-            _as_undisturbed(verdict, device, prompts, url, folder)
         if device.failure is not None:
             verdict.wrong.append(f"device {device.number} gave up: {device.failure}")
     return verdict
@@ -59,24 +60,35 @@ def _as_generate(
             _compare(verdict, device, said.ids, expected[said.prompt]["ids"])
 
 
-def _as_undisturbed(
-    verdict: Verdict, device: Device, prompts: Sequence[str], url: str, folder: Path
-) -> None:
-    """The same device, with the same key and the same prompts, where nothing happens to it."""
+def _undisturbed(
+    devices: Sequence[Device], prompts: Sequence[str], url: str, folder: Path
+) -> list[Device]:
+    """The same devices, with the same keys and the same prompts, where nothing happens to them."""
     always = threading.Event()
     always.set()
-    alone = Device(
-        device.number,
-        url,
-        folder,
-        prompts,
-        carrier=device.carrier,
-        noised=True,
-        wanted=always,
-        replies=len(device.said),
-        run="alone",
-    )
-    alone.run()
+    alone = [
+        Device(
+            device.number,
+            url,
+            folder,
+            prompts,
+            carrier=device.carrier,
+            noised=True,
+            wanted=always,
+            replies=len(device.said),
+            run="alone",
+        )
+        for device in devices
+    ]
+    for device in alone:
+        device.start()
+    for device in alone:
+        device.join()
+    return alone
+
+
+def _as_undisturbed(verdict: Verdict, device: Device, alone: Device) -> None:
+    """The same ids, and no row more in the ledger."""
     if alone.failure is not None:
         verdict.wrong.append(f"device {device.number} gave up undisturbed: {alone.failure}")
     for ours, theirs in zip(device.said, alone.said, strict=False):
