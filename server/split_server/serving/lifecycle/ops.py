@@ -54,7 +54,7 @@ def ops_listening(
         yield ()
         return
     asked = None if is_loopback(address.host) or policy.tokens is None else policy
-    app = ops_app(told, config.allow_host, asked)
+    app = ops_app(told, config.hosts, asked)
     with (
         listening(address.host, address.port or 0, _SETTING) as sockets,
         listed(config.ops_targets, _target(sockets[0])),
