@@ -80,3 +80,24 @@ def test_what_was_written_before_the_time_is_up_is_there(
         found.extend(written(public, [one], 10_000, np.random.default_rng(1)))
     one.close()
     assert found
+
+
+class Full:
+    """A server without a place for another session."""
+
+    def run(self, rows: np.ndarray, start: int, adapter: str | None = None) -> np.ndarray:
+        raise ServerRefused("too_many_sessions", "wait")
+
+
+def test_a_server_with_fewer_places_goes_on_with_those_that_it_has(
+    public: PublicModel, reach: Reach, ends: DeviceEnds
+) -> None:
+    plain = texts(public, sessions(reach, ends, 1), 3, 2)
+    (one,) = sessions(reach, ends, 1)
+    try:
+        found = list(written(public, [Full(), one], 2, np.random.default_rng(3)))
+    finally:
+        one.close()
+    assert found == plain
+    with pytest.raises(ServerRefused, match="wait"):
+        list(written(public, [Full(), Full()], 2, np.random.default_rng(3)))

@@ -35,10 +35,20 @@ def written(
         return
     with ThreadPoolExecutor(len(sessions), "audit-writer") as pool:
         writers = [_Writer(model, session) for session in sessions]
-        for _ in range(-(-count // len(writers))):
-            for writer in writers:
-                writer.begin()
+        begun = 0
+        while begun < count:
+            writers = _with_a_place(pool, writers)
+            begun += len(writers)
             yield from _round(model, pool, writers, rng)
+
+
+def _with_a_place(pool: ThreadPoolExecutor, writers: list[_Writer]) -> list[_Writer]:
+    """Those that begin a message. A server that has no place for some goes on with the others."""
+    began = list(pool.map(_Writer.begin, writers))
+    there = [writer for writer, refused in zip(writers, began, strict=True) if refused is None]
+    if not there:
+        raise next(refused for refused in began if refused is not None)
+    return there
 
 
 def _round(
@@ -47,7 +57,7 @@ def _round(
     """One message of each."""
     writing = writers
     for _ in range(_LONGEST):
-        states = np.concatenate(list(pool.map(_Writer.state, writing)))
+        states = np.stack(list(pool.map(_Writer.state, writing)))
         drawn = _drawn(model.log_probabilities(states), rng)
         for writer, token in zip(writing, drawn, strict=True):
             writer.tokens.append(int(token))
@@ -79,18 +89,25 @@ class _Writer:
         self.tokens: list[int] = []
         self._held = 0
 
-    def begin(self) -> None:
+    def begin(self) -> ServerRefused | None:
+        """A new message, if the server lets it; else why not."""
         self.tokens, self._held = [], 0
+        try:
+            self._session.run(self._model.rows(self._model.prefix), 0)
+        except ServerRefused as error:
+            return error
+        self._held = len(self._model.prefix)
+        return None
 
     def state(self) -> NDArray[np.float32]:
-        """The state after what is written so far, [1, H]."""
+        """The state after what is written so far, [H]."""
         text = [*self._model.prefix, *self.tokens]
+        # The last row again where nothing is written yet.
+        start = min(self._held, len(text) - 1)
         try:
-            states = self._session.run(self._model.rows(text[self._held :]), self._held)
+            states = self._session.run(self._model.rows(text[start:]), start)
         except ServerRefused:
-            if self._held == 0:
-                raise
             # A session that was idle for long is given up: the text begins another one.
             states = self._session.run(self._model.rows(text), 0)
         self._held = len(text)
-        return states[-1:]
+        return np.asarray(states[-1])
