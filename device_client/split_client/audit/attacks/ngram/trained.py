@@ -17,7 +17,7 @@ LONGEST = 5
 BEFORE = LONGEST - 1
 # Shares of what whole messages say, of what messages that a model wrote say, and of what words and
 # pairs of texts of all kinds say.
-_MESSAGES, _WRITTEN, _WORDS = 0.4, 0.4, 0.2
+_MESSAGES, _WRITTEN, _WORDS = 0.3, 0.25, 0.45
 _AT_ONCE = 500
 # Counts of the web, brought down to as many words as a person writes.
 _WEB = 2e5
