@@ -118,11 +118,13 @@ def test_a_value_that_something_is_glued_to_is_found_whole() -> None:
     rng = random.Random(2)  # noqa: S311
     for value in values(150, 8):
         region = (value.region or "DE",)
-        # Digits before a number without a code can make another one of it.
-        glued = ["x", "IBAN", "tel", "é"] + ([] if value.kind == "phone" else ["7", "12"])
+        # Digits or a + before a number without a code can make another one of it.
+        phone = value.kind == "phone"
+        glued = ["x", "IBAN", "tel", "é"] + ([] if phone else ["7", "12"])
+        glue = GLUE.replace("+", "") if phone else GLUE
         for written in spellings(value.written):
             before, behind = rng.choice(glued), rng.choice(glued)
-            text = f"{before}{rng.choice(GLUE)}{written}{rng.choice(GLUE)}{behind} ok"
+            text = f"{before}{rng.choice(glue)}{written}{rng.choice(glue)}{behind} ok"
             seen = [key for _, key in found(text, region)]
             assert any(key.endswith(value.solid) for key in seen), (text, seen)
 
