@@ -1,1 +1,1 @@
-import{a as r,b as s,j as p}from"./chunk-7I4EZU5B.js";import"./chunk-HACIL67Q.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-HISGEJDM.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
+import{a as r,b as s,j as p}from"./chunk-H6MMGU2B.js";import"./chunk-TQTLV3S2.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-4QPUKUPP.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
