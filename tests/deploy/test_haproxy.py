@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
 import httpx
 import pytest
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from scripts.bench.fleet.balancers import Balancer
 from scripts.bench.fleet.replicas import free_port
@@ -33,15 +33,13 @@ _Two: TypeAlias = tuple[RunningServer, RunningServer]
 
 
 @contextlib.contextmanager
-def _in_front(
-    folder: Path, *servers: RunningServer, change: Callable[[str], str] = lambda text: text
-) -> Iterator[Balancer]:
-    """The shipped configuration, by a ``change``; both listeners of a replica are one here."""
+def _in_front(folder: Path, *servers: RunningServer) -> Iterator[Balancer]:
+    """The shipped configuration; both listeners of a replica are one here."""
     port = free_port()
     ports = [Ports(server.port, server.port) for server in servers]
     file = folder / "haproxy.cfg"
     text = haproxy_config(HAPROXY.read_text(), f"127.0.0.1:{port}", ports, folder)
-    file.write_text(change(text))
+    file.write_text(text)
     balancer = Balancer("HAProxy", ["haproxy", "-q", "-f", str(file)], port, folder)
     balancer.start()
     try:
@@ -74,13 +72,13 @@ def frail(tiny_path: Path) -> Iterator[_Two]:
         yield both
 
 
-def _socket(balancer: Balancer, id: str, **options: object) -> ClientConnection:
+def _socket(balancer: Balancer, id: str, compression: str | None = None) -> ClientConnection:
     return connect(
         f"ws{balancer.url.removeprefix('http')}{STREAM_PATH}?s={id}",
-        subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
+        subprotocols=[Subprotocol(SUBPROTOCOL)],
         additional_headers=_HEADERS,
+        compression=compression,
         proxy=None,
-        **{"compression": None, **options},  # type: ignore[arg-type]
     )
 
 
@@ -184,27 +182,3 @@ def test_a_replica_that_is_gone_is_passed_over_at_once(frail: _Two, tmp_path: Pa
             with _socket(balancer, id):
                 until(lambda: _sockets(frail[1]) == 1)
             until(lambda: _sockets(frail[1]) == 0)
-
-
-def test_the_way_to_replicas_may_be_over_tls_by_their_own_authority(
-    tiny_path: Path, tmp_path: Path
-) -> None:
-    (words,) = re.findall(r"^    #   (ssl verify .*)$", HAPROXY.read_text(), re.MULTILINE)
-    state, name = tmp_path / "state", "chat.example.org"
-    with running_server(
-        tiny_path, token=_TOKEN, tls="on", state=state, allow_host=(name,)
-    ) as server:
-        words = words.replace("/etc/haproxy/replicas.pem", str(state / "ca.pem"))
-
-        def over_tls(text: str) -> str:
-            # Here one listener is both, so its checks are over TLS as well.
-            text = text.replace(f" check port {server.port}", f" check {words}")
-            return text.replace(" track sockets/r01", f" track sockets/r01 {words}")
-
-        with (
-            _in_front(tmp_path, server, change=over_tls) as balancer,
-            _socket(balancer, "abc") as socket,
-        ):
-            assert socket.ping().wait(10)
-            answer = httpx.get(balancer.url + _MANIFEST, headers=_HEADERS, trust_env=False)
-            assert answer.status_code == 200

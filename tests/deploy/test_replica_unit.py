@@ -49,7 +49,7 @@ def test_a_replica_is_hardened_as_the_server_is() -> None:
 
 def test_replicas_listen_on_ports_of_their_own_and_behind_a_balancer() -> None:
     one, two = (_parser().parse_args(_replica(number)) for number in ("01", "02"))
-    assert (one.port, two.port) == (8101, 8102)
+    assert (one.port, two.port) == ("8101", "8102")
     assert (one.ops_listen, two.ops_listen) == ("127.0.0.1:9101", "127.0.0.1:9102")
     assert one.replica != two.replica
     assert "127.0.0.1" in one.balancer
@@ -71,7 +71,7 @@ def test_a_replica_starts_with_its_tokens_and_a_limit_of_memory_or_not_at_all() 
 
 def test_stopping_takes_longer_than_the_drain_and_the_grace() -> None:
     (patience,) = _settings(_TEMPLATE)["TimeoutStopSec"]
-    drain = _parser().parse_args(_replica("01")).drain_delay
+    drain = float(_parser().parse_args(_replica("01")).drain_delay)
     assert float(patience) > drain + ServerConfig().shutdown_grace + 1
 
 

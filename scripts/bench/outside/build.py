@@ -18,7 +18,7 @@ _FILLED = 20_000
 _WEIGHTS = {"phrases": 0.45, "texts": 0.25, "templates": 0.30}
 
 
-def prior_of(target: Target, corpora: Path, seed: int = 0) -> Mixture:
+def prior_of(target: Target, corpora: Path, *, templates: bool, seed: int = 0) -> Mixture:
     """Counted from the folder ``corpora``; ``seed``: of the filled templates."""
     counter = _Counter(target)
     words, people = texts.word_list(corpora), texts.people(corpora)
@@ -30,7 +30,10 @@ def prior_of(target: Target, corpora: Path, seed: int = 0) -> Mixture:
         "texts": [counter.texts(dialogues)],
         "templates": [counter.texts(patterns)],
     }
-    found = [(_WEIGHTS[name], Counts(part, target.size)) for name, part in parts.items()]
+    if not templates:
+        del parts["templates"]
+    whole = sum(_WEIGHTS[name] for name in parts)
+    found = [(_WEIGHTS[name] / whole, Counts(part, target.size)) for name, part in parts.items()]
     return Mixture(found, target.size)
 
 

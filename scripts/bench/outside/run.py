@@ -12,7 +12,9 @@ The texts are not part of this repository. In a folder that ``--corpora`` names:
     for file in *.deb; do dpkg -x $file debian; done
     pip install pocketsphinx && python -m scripts.bench.outside.arpa .
 
-Messages and templates have one author, who wrote both before any result.
+Messages and templates have one author, who wrote the templates after the messages, before any
+result. Some ask for the same things, so this attacker is stronger than a stranger would be:
+``--no-templates`` leaves them out.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ def _guesses(
 
 
 def _prior(target: Target, options: argparse.Namespace) -> Prior[Any]:
-    grams: Mixture = prior_of(target, options.corpora)
+    grams: Mixture = prior_of(target, options.corpora, templates=options.templates)
     if options.attack == "ngram":
         return grams
     own = Target.load(options.language)
@@ -88,6 +90,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", default="embedded", help="or a folder with a checkpoint")
     parser.add_argument("--attack", choices=sorted(_BEAMS), default="ngram")
     parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument("--templates", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--language", default=".demo/smollm2", help="the attacker's model")
     parser.add_argument("--levels", type=float, nargs="+", default=LEVELS)
     parser.add_argument("--messages", type=int, default=60, help="how many of them, the first ones")

@@ -16,7 +16,7 @@ from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
-from split_server.engine.model.streaming import LayersOnDisk
+from split_server.engine.model.streaming import LayersOnDisk, layer_file
 from split_server.engine.streamed.errors import LayerUnreadable
 from split_server.kv.cache import KVCache
 
@@ -66,7 +66,9 @@ def _outcome(
 def _loaded(path: Path, folder: Path | None) -> Backbone:
     checkpoint = read_checkpoint(path, "damaged")
     numbers = range(int(checkpoint.config["num_hidden_layers"]))
-    on_disk = None if folder is None else LayersOnDisk(numbers, folder, "damaged")
+    on_disk = None
+    if folder is not None:
+        on_disk = LayersOnDisk(numbers, layer_file(checkpoint, torch.float32, folder, "damaged"))
     return load_backbone(checkpoint, "float32", "cpu", linears="plain", on_disk=on_disk)
 
 

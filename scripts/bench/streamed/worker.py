@@ -19,7 +19,7 @@ from split_server.checkpoint.layers.file import open_layer_file
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
-from split_server.engine.model.streaming import LayersOnDisk
+from split_server.engine.model.streaming import LayersOnDisk, layer_file
 from split_server.engine.streamed.slots import Slot
 from split_server.kv.cache import KVCache
 from split_server.memory.plan import MemoryPlan, shape_of
@@ -50,7 +50,13 @@ class StreamedWorker(Operations):
         if streamed:
             found = streaming(self._checkpoint, self._item, streamed)
             need = found.need
-            self._on_disk = LayersOnDisk(found.numbers, Path(folder), f"{self._checkpoint.path}")
+            file = layer_file(
+                self._checkpoint,
+                getattr(torch, self._dtype),
+                Path(folder),
+                str(self._checkpoint.path),
+            )
+            self._on_disk = LayersOnDisk(found.numbers, file)
         self._planned = self._base + need.kept + _BESIDES
         self._backbone = load_backbone(
             self._checkpoint,
@@ -83,8 +89,8 @@ class StreamedWorker(Operations):
     def read(self) -> dict[str, Any]:
         """Seconds in which all that a pass reads is read, while nothing computes."""
         assert self._on_disk is not None
-        [path] = Path(self._on_disk.folder).glob("*.layers")
-        file = open_layer_file(path, self._on_disk.source(getattr(torch, self._dtype)))
+        mine = self._on_disk.file
+        file = open_layer_file(mine.path, mine.index.source)
         slot = Slot(file.index.largest)
         begun = time.perf_counter()
         for number in self._on_disk.numbers:

@@ -70,6 +70,12 @@ FOUND: Final[tuple[tuple[Any, ...], ...]] = (
     ("anna and WOJCIK and Falcon's", (), ("Anna Wójcik", "Falcon")),
     ("José García Márquez, Jose\u0301 again, Zoë",),
     ("Dear Maria von der Leyen-Weber,\nbest regards, Tom",),
+    ("57-4284 5562 0752 9371, 58531-2 2 2 1 9 6 1 8 9 1 7 9 7 4 6 8+ab12",),
+    ("12/4111_1111_1111_1111/x",),
+    ("x+0170 1234567, 191463/0170 1234567 and 2.0170 1234567", ("DE",)),
+    ("0170 1234567€ +491701234567$x 01701234567% €01701234567 %01701234567", ("DE",)),
+    ("id7.01701234567, 54.612 341 291; 0.5 0.25 52.0170 13.4567 12 000 EUR 50 %", ("ES", "DE")),
+    ("IBAN-DE89370400440532013000 tel-+49 170 1234567–y x_4111 1111 1111 1111_y", ("DE",)),
     ("no values at all, only words and the number 42",),
     ("",),
 )

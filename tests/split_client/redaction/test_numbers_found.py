@@ -81,6 +81,54 @@ def test_a_card_ends_where_its_date_begins() -> None:
     assert keys("card", f"{CARD[:4]} {CARD[4:8]} {CARD[8:12]} {CARD[12:]} 12/27 123") == [CARD]
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("57-4284 5562 0752 9371", "4284556207529371"),
+        ("58531-2 2 2 1 9 6 1 8 9 1 7 9 7 4 6 8+ab", "2221961891797468"),
+    ],
+)
+def test_digits_glued_before_a_card_make_no_other_one_of_it(text: str, key: str) -> None:
+    assert keys("card", text) == [key]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x+0170 1234567",
+        "191463/0170 1234567",
+        "2.0170 1234567",
+        "id7.01701234567",
+        "0170 1234567€",
+        "+49 170 1234567$x",
+        "$01701234567",
+        "%01701234567",
+    ],
+)
+def test_what_is_glued_to_a_phone_number_hides_no_part_of_it(text: str) -> None:
+    # Digits before it may become a part of it.
+    (key,) = keys("phone", text, ("DE",))
+    assert key.endswith("1701234567")
+
+
+GLUE = "-/_+–—.:=#*~|,'()[&\\@;<>·"
+
+
+def test_a_value_that_something_is_glued_to_is_found_whole() -> None:
+    rng = random.Random(2)  # noqa: S311
+    for value in values(150, 8):
+        region = (value.region or "DE",)
+        # Digits or a + before a number without a code can make another one of it.
+        phone = value.kind == "phone"
+        glued = ["x", "IBAN", "tel", "é"] + ([] if phone else ["7", "12"])
+        glue = GLUE.replace("+", "") if phone else GLUE
+        for written in spellings(value.written):
+            before, behind = rng.choice(glued), rng.choice(glued)
+            text = f"{before}{rng.choice(glue)}{written}{rng.choice(glue)}{behind} ok"
+            seen = [key for _, key in found(text, region)]
+            assert any(key.endswith(value.solid) for key in seen), (text, seen)
+
+
 @pytest.mark.parametrize("between", [" ", "\n", ", ", " / "])
 def test_numbers_that_follow_one_another_are_all_found(between: str) -> None:
     numbers = (

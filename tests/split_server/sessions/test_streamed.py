@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
+
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import load_backbone
-from split_server.engine.model.streaming import LayersOnDisk
+from split_server.engine.model.streaming import LayersOnDisk, layer_file
 from tests import oracle
 from tests.engines import Device, run, serving
 
@@ -16,8 +18,9 @@ _IDS = [7 + at % 40 for at in range(60)]
 def test_replies_are_those_of_generate_and_wide_steps_are_interactive(
     family_path: Path, tmp_path: Path
 ) -> None:
-    on_disk = LayersOnDisk((0, 2), tmp_path, "a digest")
     checkpoint = read_checkpoint(family_path, "tiny")
+    file = layer_file(checkpoint, torch.float32, tmp_path, "a digest")
+    on_disk = LayersOnDisk((0, 2), file)
     backbone = load_backbone(checkpoint, "float32", "cpu", on_disk=on_disk)
 
     async def scenario() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from split_client.redaction import checks
@@ -23,18 +24,27 @@ def cards(looked: Looked) -> Iterator[Found]:
     for groups in sequences(looked.text, "gap"):
         if sum(len(group.digits) for group in groups) < _LENGTHS[-1]:
             continue
-        at = 0
-        while at < len(groups):
-            end = _end(groups, at)
-            if end is None:
-                at += 1
+        for start, end in _spans(looked.text, groups):
+            key = "".join(group.digits for group in groups[start:end])
+            yield looked.found("card", key, groups[start].start, groups[end - 1].end)
+
+
+def _spans(text: str, groups: Sequence[Group]) -> list[tuple[int, int]]:
+    """First group and last+1 of each card. Digits before one may make another number valid by
+    chance: the usual length counts first, and of those gaps that are the same.
+    """
+    taken, free = list[tuple[int, int]](), [True] * len(groups)
+    for usual, even in ((True, True), (True, False), (False, False)):
+        for at in range(len(groups)):
+            end = _end(groups, at, usual) if free[at] else None
+            if end is None or not all(free[at:end]) or (even and not _even(text, groups[at:end])):
                 continue
-            key = "".join(group.digits for group in groups[at:end])
-            yield looked.found("card", key, groups[at].start, groups[end - 1].end)
-            at = end
+            free[at:end] = [False] * (end - at)
+            taken.append((at, end))
+    return sorted(taken)
 
 
-def _end(groups: Sequence[Group], at: int) -> int | None:
+def _end(groups: Sequence[Group], at: int, usual: bool) -> int | None:
     """Behind the last group of a card that begins at ``at``."""
     if groups[at].digits[0] not in "23456":
         return None
@@ -44,10 +54,15 @@ def _end(groups: Sequence[Group], at: int) -> int | None:
         if len(digits) > _LENGTHS[0]:
             break
         ends[len(digits)] = index + 1
-    for length in (_usual(digits), *_LENGTHS):
+    for length in (_usual(digits),) if usual else _LENGTHS:
         if length in ends and checks.luhn(digits[:length]):
             return ends[length]
     return None
+
+
+def _even(text: str, groups: Sequence[Group]) -> bool:
+    between = (text[one.end : other.start] for one, other in pairwise(groups))
+    return len({gap.replace("\n", " ") for gap in between}) < 2
 
 
 def _usual(digits: str) -> int:

@@ -15,18 +15,21 @@ from split_client.redaction.rules import Region, calling, regions
 
 # Amounts, dates, spans of years, IP addresses of private networks, decimals: what else has many
 # digits.
-_MONEY: Final = r"(?:€|\$|£|%|EUR|USD|GBP|CHF)"
+_MONEY: Final = r"(?:€|\$|£|EUR|USD|GBP|CHF)"
 _OTHERS: Final = re.compile(
-    rf"(?<![0-9])[0-9][0-9.,]{{0,30}}[ ]?{_MONEY}"
-    rf"|{_MONEY}[ ]?[0-9][0-9.,]{{0,30}}"
+    rf"(?<![0-9+])(?!0[0-9])[0-9][0-9.,]{{0,30}}[ ]?(?:{_MONEY}|%)"
+    rf"|{_MONEY}[ ]?(?!0[0-9])[0-9][0-9.,]{{0,30}}"
     r"|(?<![0-9])(?<![0-9][./\-])(?:"
     r"[0-9]{1,2}([./\-])[0-9]{1,2}\1[0-9]{4}"
     r"|[0-9]{4}([./\-])[0-9]{1,2}\2[0-9]{1,2}"
     r"|(?:19|20)[0-9]{2}-(?:19|20)[0-9]{2}"
     r"|(?<!\+)(?:10|127|169\.254|172\.(?:1[6-9]|2[0-9]|3[01])|192\.168)(?:\.[0-9]{1,3}){2,3}"
-    r"|(?<!\+)(?:0|[1-9][0-9]?)\.[0-9]+"
+    r"|(?<![A-Za-z+])(?:0|[1-9][0-9]?)\.(?![0-9]{3,5}[ \n][0-9]{2,}(?![0-9]|[.,][0-9]))[0-9]+"
     r")(?![0-9])(?![./\-][0-9])"
 )
+# What an amount is the end of, if it is the end of a number.
+_BEGUN: Final = re.compile(r"(?:\+|(?<![0-9])0)[0-9 \n\-./_()]{1,24}\Z")
+_FAR: Final = 26
 _NORTH_AMERICAN: Final = re.compile("[2-9][0-9]{2}[2-9][0-9]{6}")
 _SEVEN: Final = re.compile("[0-9]{7}")
 _LEAST, _MOST, _LEAST_NUMBER = 7, 17, 6
@@ -41,20 +44,43 @@ class _Number:
 def phones(looked: Looked) -> Iterator[Found]:
     if not _SEVEN.search(looked.squeezed.characters):
         return
-    text = _OTHERS.sub(lambda match: "#" * len(match.group()), looked.text)
+    text = _OTHERS.sub(_hidden, looked.text)
     for groups in sequences(text, "phone_gap"):
         at = 0
         while at < len(groups):
             start = groups[at].start
             plus = _plus(text, start)
             found = _number(groups[at : at + _MOST], plus is not None, looked.regions)
-            if found is None:
-                at += 1
+            later = None if plus is not None else _later(groups, at, found, looked.regions)
+            if found is None or later is not None:
+                at = at + 1 if later is None else later
                 continue
             end = at + found.end
             first = start if plus is None else plus
             yield looked.found("phone", found.key, first, groups[end - 1].end)
             at = end
+
+
+def _hidden(match: re.Match[str]) -> str:
+    """A # for each character, unless it is the end of a number."""
+    begun = _BEGUN.search(match.string, max(0, match.start() - _FAR), match.start())
+    return match.group() if begun and match.group()[0] in "0123456789" else "#" * len(match.group())
+
+
+def _later(
+    groups: Sequence[Group], at: int, found: _Number | None, wanted: Sequence[str]
+) -> int | None:
+    """The group of a number with a trunk prefix that begins within the one at ``at``, and goes on
+    behind it: then digits before that one made another of it.
+    """
+    if found is None or groups[at].digits.startswith("0"):
+        return None
+    for later in range(at + 1, at + found.end):
+        if groups[later].digits.startswith("0"):
+            other = _number(groups[later : later + _MOST], False, wanted)
+            if other is not None and later + other.end > at + found.end:
+                return later
+    return None
 
 
 def _plus(text: str, start: int) -> int | None:
@@ -70,7 +96,10 @@ def _number(groups: Sequence[Group], plus: bool, wanted: Sequence[str]) -> _Numb
     if not ends:
         return None
     if plus or groups[0].digits.startswith("00"):
-        return _international(ends, 0 if plus else 2)
+        found = _international(ends, 0 if plus else 2)
+        # A + may be there for something else: no code begins with 0.
+        if found is not None or not (plus and groups[0].digits.startswith("0")):
+            return found
     return _national(ends, wanted) or _north_american(groups) or _unknown(ends, groups[0].digits)
 
 

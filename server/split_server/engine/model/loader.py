@@ -98,7 +98,7 @@ def load_backbone(
     with which ``linears`` is about the layers alone, or auto: none, and the ways are raced.
     Matrices that the checkpoint keeps in four bits stay those with int4 and are unpacked otherwise.
     on_disk: layers that are read in each pass, as plain matrices of a processor.
-    Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint, LayersNotKept.
+    Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
     """
     family = family_of(checkpoint.config)
     family.ends(checkpoint.config, checkpoint.tensors)
@@ -109,7 +109,7 @@ def load_backbone(
     else:
         module = streamed_module(checkpoint, compute, on_disk)
     sizes = tuple(parameter.to("meta") for parameter in module.parameters())
-    stream = None if on_disk is None else stream_layers(module, checkpoint, compute, on_disk)
+    stream = None if on_disk is None else stream_layers(module, on_disk)
     count = choose_threads(sizes, threads)
     kept = keep_matrices(
         module,

@@ -15,9 +15,11 @@ import transformers
 
 from split_server.checkpoint.families import EMBEDDING, HEAD, HEAD_BIAS
 from split_server.checkpoint.folder import Checkpoint
+from split_server.checkpoint.layers.file import LayerFile
 from split_server.checkpoint.layers.folder import LayerFolder
-from split_server.checkpoint.layers.layout import LayerIndex, StoredTensor, laid_out
+from split_server.checkpoint.layers.layout import LayerIndex, StoredLayer, StoredTensor, laid_out
 from split_server.checkpoint.layers.writing import Fill
+from split_server.engine.linears.choice import threads_set
 from split_server.engine.linears.int4.stored import read_tensor
 from split_server.engine.model.convert import WIRE_NAMES
 from split_server.engine.model.grouped import module_of
@@ -30,21 +32,25 @@ _LAYERS = "model.layers."
 
 @dataclass(frozen=True, slots=True)
 class LayersOnDisk:
-    """``numbers`` of the layers that are read in each pass, from a file in ``folder`` that is made
-    of the weights with this ``digest``.
-    """
+    """``numbers`` of the layers that are read from ``file`` in each pass."""
 
     numbers: Sequence[int]
-    folder: Path
-    digest: str
+    file: LayerFile
 
-    def source(self, dtype: torch.dtype) -> str:
-        """What a layer file in ``dtype`` says it was made of."""
-        return f"{self.digest} {WIRE_NAMES[dtype]} plain"
+
+def layer_file(checkpoint: Checkpoint, dtype: torch.dtype, folder: Path, digest: str) -> LayerFile:
+    """The layers of ``checkpoint``, whose weights have this ``digest``, in a file in ``folder``.
+
+    Made now, which takes minutes, where there is none. Raises LayersNotKept, MalformedCheckpoint.
+    """
+    index = LayerIndex(f"{digest} {WIRE_NAMES[dtype]} plain", _layers(checkpoint, dtype))
+    # Values are converted one tensor at a time while the disk writes; a team of threads would stay.
+    with threads_set(1):
+        return LayerFolder(folder).opened(index, _filling(index, checkpoint, dtype))
 
 
 def streamed_module(checkpoint: Checkpoint, dtype: torch.dtype, on_disk: LayersOnDisk) -> Any:
-    """The module in ``dtype`` without values of the layers that are on disk.
+    """The module in ``dtype``, without values of the layers that are on disk.
 
     Raises MalformedCheckpoint.
     """
@@ -64,29 +70,27 @@ def streamed_module(checkpoint: Checkpoint, dtype: torch.dtype, on_disk: LayersO
     return module.eval().requires_grad_(requires_grad=False)
 
 
-def stream_layers(
-    module: Any, checkpoint: Checkpoint, dtype: torch.dtype, on_disk: LayersOnDisk
-) -> Stream:
-    """Have the layers of ``module`` that are on disk compute with what is read there.
-
-    Raises LayersNotKept, MalformedCheckpoint.
-    """
-    kind = WIRE_NAMES[dtype]
-    layers = tuple(
-        laid_out(
-            [
-                StoredTensor(name, kind, tuple(parameter.shape))
-                for name, parameter in layer.named_parameters()
-            ]
-        )
-        for layer in module.layers
-    )
-    index = LayerIndex(on_disk.source(dtype), layers)
-    file = LayerFolder(on_disk.folder).opened(index, _filling(index, checkpoint, dtype))
-    stream = Stream(file, on_disk.numbers)
+def stream_layers(module: Any, on_disk: LayersOnDisk) -> Stream:
+    """Have the layers of ``module`` that are on disk compute with what is read there."""
+    stream = Stream(on_disk.file, on_disk.numbers)
     for place, number in enumerate(stream.numbers):
         module.layers[number] = StreamedLayer(module.layers[number], stream, place)
     return stream
+
+
+def _layers(checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[StoredLayer, ...]:
+    """Those of the checkpoint, with all their tensors, by their names within the layer."""
+    found: list[list[StoredTensor]] = [
+        [] for _ in range(int(checkpoint.config["num_hidden_layers"]))
+    ]
+    for name, tensor in checkpoint.tensors.items():
+        number, _, rest = name.removeprefix(_LAYERS).partition(".")
+        if name.startswith(_LAYERS) and number.isdecimal() and int(number) < len(found):
+            found[int(number)].append(StoredTensor(rest, WIRE_NAMES[dtype], tensor.shape))
+    lacking = next((number for number, tensors in enumerate(found) if not tensors), None)
+    if lacking is not None:
+        raise MalformedCheckpoint(f"{checkpoint.name} lacks layer {lacking}")
+    return tuple(laid_out(tensors) for tensors in found)
 
 
 def _state(
@@ -109,12 +113,7 @@ def _filling(index: LayerIndex, checkpoint: Checkpoint, dtype: torch.dtype) -> F
 
     def fill(number: int, buffer: memoryview) -> None:
         for tensor in index.layers[number].tensors:
-            stored = checkpoint.tensors.get(f"{_LAYERS}{number}.{tensor.name}")
-            if stored is None or stored.shape != tensor.shape:
-                raise MalformedCheckpoint(
-                    f"{checkpoint.name} lacks {tensor.name} of layer {number}, or it has another "
-                    "shape"
-                )
+            stored = checkpoint.tensors[f"{_LAYERS}{number}.{tensor.name}"]
             place = buffer[tensor.offset : tensor.offset + tensor.size]
             values = torch.frombuffer(place, dtype=dtype).view(tensor.shape)
             values.copy_(read_tensor(stored))

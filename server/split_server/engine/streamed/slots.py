@@ -25,6 +25,8 @@ class Slot:
             # A product that reads a whole matrix waits for the addresses of its pages, too.
             self._pages.madvise(mmap.MADV_HUGEPAGE)
         self.buffer = memoryview(self._pages)
+        # What is not there is found out now, and not in the middle of a pass.
+        torch.frombuffer(self._pages, dtype=torch.uint8).zero_()
 
     def tensors(self, layer: StoredLayer) -> Mapping[str, torch.Tensor]:
         """Views of what ``layer`` has in this slot, by their names."""

@@ -8,9 +8,9 @@ from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.layers.folder import default_folder
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.blending import Blending
-from split_server.engine.model.loader import Backbone, load_backbone
+from split_server.engine.model.loader import Backbone, load_backbone, resolve_device, resolve_dtype
 from split_server.engine.model.runner import Forward, ModelRunner
-from split_server.engine.model.streaming import LayersOnDisk
+from split_server.engine.model.streaming import LayersOnDisk, layer_file
 from split_server.engine.model.threads import on_passing_thread
 from split_server.engine.model.trials.rotation import key_rotation
 from split_server.engine.model.trials.sharing import sharing_rule
@@ -43,7 +43,7 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint, digest: str)
     planner, need = plan_memory(config, checkpoint, texts=config.compat)
     streamed = plan_stream(config, checkpoint, planner, need)
     check_weights(checkpoint.name, need if streamed is None else streamed.need, planner.limit)
-    on_disk = None if streamed is None else _on_disk(config, streamed, digest)
+    on_disk = None if streamed is None else _on_disk(config, checkpoint, streamed, digest)
     if planner.room().own:
         give_back_large_blocks()
     backbone, runner = on_passing_thread(lambda: _loaded(checkpoint, config, planner, on_disk))
@@ -91,11 +91,16 @@ def _loaded(
     return backbone, runner
 
 
-def _on_disk(config: ServerConfig, streamed: Streaming, digest: str) -> LayersOnDisk:
+def _on_disk(
+    config: ServerConfig, checkpoint: Checkpoint, streamed: Streaming, digest: str
+) -> LayersOnDisk:
+    """On the calling thread, where an interrupt ends it."""
     _log.info(
         "%d of %d layers are read from disk in each pass", len(streamed.numbers), streamed.layers
     )
-    return LayersOnDisk(streamed.numbers, config.stream_folder or default_folder(), digest)
+    dtype = resolve_dtype(checkpoint, config.dtype, resolve_device(config.device))
+    folder = config.stream_folder or default_folder()
+    return LayersOnDisk(streamed.numbers, layer_file(checkpoint, dtype, folder, digest))
 
 
 def _forward(backbone: Backbone) -> Forward | None:

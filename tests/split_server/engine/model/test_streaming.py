@@ -11,7 +11,7 @@ from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
-from split_server.engine.model.streaming import LayersOnDisk
+from split_server.engine.model.streaming import LayersOnDisk, layer_file
 from split_server.engine.streamed.errors import LayerUnreadable
 from split_server.errors import MalformedCheckpoint
 from split_server.kv.cache import KVCache
@@ -22,10 +22,11 @@ _STEPS = ((0, 20), (20, 1), (21, 1), (22, 8), (25, 1))
 
 
 def _loaded(path: Path, dtype: str, folder: Path | None, numbers: tuple[int, ...]) -> Backbone:
-    on_disk = None if folder is None else LayersOnDisk(numbers, folder, f"digest of {path}")
-    return load_backbone(
-        read_checkpoint(path, "tiny"), dtype, "cpu", linears="plain", on_disk=on_disk
-    )
+    checkpoint, on_disk = read_checkpoint(path, "tiny"), None
+    if folder is not None:
+        file = layer_file(checkpoint, getattr(torch, dtype), folder, f"digest of {path}")
+        on_disk = LayersOnDisk(numbers, file)
+    return load_backbone(checkpoint, dtype, "cpu", linears="plain", on_disk=on_disk)
 
 
 def _states(backbone: Backbone) -> list[torch.Tensor]:
@@ -92,13 +93,17 @@ def test_a_layer_that_cannot_be_read_fails_its_pass_and_leaves_the_cache(
     backbone.stream.close()
 
 
-def test_a_checkpoint_without_one_of_the_matrices_is_refused(
-    tiny_path: Path, tmp_path: Path
+@pytest.mark.parametrize("lacking", ["layers.1.mlp.up_proj", "layers.1."])
+def test_a_checkpoint_without_all_of_its_layers_is_refused(
+    tiny_path: Path, tmp_path: Path, lacking: str
 ) -> None:
     checkpoint = read_checkpoint(tiny_path, "tiny")
-    tensors = {n: t for n, t in checkpoint.tensors.items() if "layers.1.mlp.up" not in n}
+    tensors = {name: one for name, one in checkpoint.tensors.items() if lacking not in name}
     object.__setattr__(checkpoint, "tensors", tensors)
-    with pytest.raises(MalformedCheckpoint, match="up_proj"):
+    with pytest.raises(MalformedCheckpoint, match=r"lacks"):
         load_backbone(
-            checkpoint, "float32", "cpu", on_disk=LayersOnDisk((1,), tmp_path, "a digest")
+            checkpoint,
+            "float32",
+            "cpu",
+            on_disk=LayersOnDisk((1,), layer_file(checkpoint, torch.float32, tmp_path, "a digest")),
         )

@@ -11,21 +11,35 @@ export function* cards(looked) {
   if (!/[0-9]{13}/.test(looked.squeezed.characters)) return;
   for (const groups of sequences(looked.text, 'gap')) {
     if (groups.reduce((sum, { digits }) => sum + digits.length, 0) < 13) continue;
-    for (let at = 0; at < groups.length; ) {
-      const end = endOf(groups, at);
-      if (end === null) {
-        at += 1;
-        continue;
-      }
-      const key = groups.slice(at, end).map(({ digits }) => digits).join('');
-      yield looked.found('card', key, groups[at].start, groups[end - 1].end);
-      at = end;
+    for (const [start, end] of spansIn(looked.text, groups)) {
+      const key = groups.slice(start, end).map(({ digits }) => digits).join('');
+      yield looked.found('card', key, groups[start].start, groups[end - 1].end);
     }
   }
 }
 
-/** Behind the last group of a card that begins at `at`. @param {Group[]} groups @param {number} at @returns {number | null} */
-function endOf(groups, at) {
+/**
+ * First group and last+1 of each card. Digits before one may make another number valid by chance: the usual length counts
+ * first, and of those gaps that are the same.
+ * @param {string} text @param {Group[]} groups @returns {[number, number][]}
+ */
+function spansIn(text, groups) {
+  /** @type {[number, number][]} */
+  const taken = [];
+  const free = Array(groups.length).fill(true);
+  for (const [usually, even] of [[true, true], [true, false], [false, false]]) {
+    for (let at = 0; at < groups.length; at++) {
+      const end = free[at] ? endOf(groups, at, usually) : null;
+      if (end === null || free.slice(at, end).includes(false) || (even && !isEven(text, groups.slice(at, end)))) continue;
+      free.fill(false, at, end);
+      taken.push([at, end]);
+    }
+  }
+  return taken.sort(([a], [b]) => a - b);
+}
+
+/** Behind the last group of a card that begins at `at`. @param {Group[]} groups @param {number} at @param {boolean} usually @returns {number | null} */
+function endOf(groups, at, usually) {
   if (!/^[2-6]/.test(groups[at].digits)) return null;
   let digits = '';
   /** @type {Map<number, number>} */
@@ -35,8 +49,14 @@ function endOf(groups, at) {
     if (digits.length > LENGTHS[0]) break;
     ends.set(digits.length, index + 1);
   }
-  const length = [usual(digits), ...LENGTHS].find((each) => ends.has(each) && luhn(digits.slice(0, each)));
+  const length = (usually ? [usual(digits)] : LENGTHS).find((each) => ends.has(each) && luhn(digits.slice(0, each)));
   return length === undefined ? null : /** @type {number} */ (ends.get(length));
+}
+
+/** @param {string} text @param {Group[]} groups */
+function isEven(text, groups) {
+  const between = groups.slice(1).map(({ start }, at) => text.slice(groups[at].end, start).replaceAll('\n', ' '));
+  return new Set(between).size < 2;
 }
 
 /** @param {string} digits */

@@ -8,39 +8,63 @@ import { sequences } from './sequences.js';
 /** `end`: number of groups. @typedef {{key: string, end: number}} Numbered */
 
 // Amounts, dates, spans of years, IP addresses of private networks, decimals: what else has many digits.
-const MONEY = '(?:€|\\$|£|%|EUR|USD|GBP|CHF)';
+const MONEY = '(?:€|\\$|£|EUR|USD|GBP|CHF)';
 const OTHERS = new RegExp(
-  `(?<![0-9])[0-9][0-9.,]{0,30}[ ]?${MONEY}` +
-    `|${MONEY}[ ]?[0-9][0-9.,]{0,30}` +
+  `(?<![0-9+])(?!0[0-9])[0-9][0-9.,]{0,30}[ ]?(?:${MONEY}|%)` +
+    `|${MONEY}[ ]?(?!0[0-9])[0-9][0-9.,]{0,30}` +
     '|(?<![0-9])(?<![0-9][./\\-])(?:' +
     '[0-9]{1,2}([./\\-])[0-9]{1,2}\\1[0-9]{4}' +
     '|[0-9]{4}([./\\-])[0-9]{1,2}\\2[0-9]{1,2}' +
     '|(?:19|20)[0-9]{2}-(?:19|20)[0-9]{2}' +
     '|(?<!\\+)(?:10|127|169\\.254|172\\.(?:1[6-9]|2[0-9]|3[01])|192\\.168)(?:\\.[0-9]{1,3}){2,3}' +
-    '|(?<!\\+)(?:0|[1-9][0-9]?)\\.[0-9]+' +
+    '|(?<![A-Za-z+])(?:0|[1-9][0-9]?)\\.(?![0-9]{3,5}[ \\n][0-9]{2,}(?![0-9]|[.,][0-9]))[0-9]+' +
     ')(?![0-9])(?![./\\-][0-9])',
   'g',
 );
+// What an amount is the end of, if it is the end of a number.
+const BEGUN = /(?:\+|(?<![0-9])0)[0-9 \n\-./_()]{1,24}$/;
+const FAR = 26;
 const NORTH_AMERICAN = /^[2-9][0-9]{2}[2-9][0-9]{6}$/;
 const [LEAST, MOST, LEAST_NUMBER] = [7, 17, 6];
 
 /** @param {import('./looked.js').Looked} looked @returns {Generator<import('../kinds.js').Found>} */
 export function* phones(looked) {
   if (!/[0-9]{7}/.test(looked.squeezed.characters)) return;
-  const text = looked.text.replace(OTHERS, (whole) => '#'.repeat(whole.length));
+  const text = looked.text.replace(OTHERS, (whole, _dot, _dash, at) => (isEnd(looked.text, whole, at) ? whole : '#'.repeat(whole.length)));
   for (const groups of sequences(text, 'phone_gap')) {
     for (let at = 0; at < groups.length; ) {
       const { start } = groups[at];
       const plus = plusBefore(text, start);
       const found = numberIn(groups.slice(at, at + MOST), plus !== null, looked.regions);
-      if (found === null) {
-        at += 1;
+      const later = found === null || plus !== null ? null : laterIn(groups, at, found, looked.regions);
+      if (found === null || later !== null) {
+        at = later ?? at + 1;
         continue;
       }
       at += found.end;
       yield looked.found('phone', found.key, plus ?? start, groups[at - 1].end);
     }
   }
+}
+
+/** Whether an amount is the end of a number. @param {string} text @param {string} whole @param {number} at */
+function isEnd(text, whole, at) {
+  return /^[0-9]/.test(whole) && BEGUN.test(text.slice(Math.max(0, at - FAR), at));
+}
+
+/**
+ * The group of a number with a trunk prefix that begins within the one at `at`, and goes on behind it: then digits before
+ * that one made another of it.
+ * @param {Group[]} groups @param {number} at @param {Numbered} found @param {readonly string[]} wanted @returns {number | null}
+ */
+function laterIn(groups, at, found, wanted) {
+  if (groups[at].digits.startsWith('0')) return null;
+  for (let later = at + 1; later < at + found.end; later++) {
+    if (!groups[later].digits.startsWith('0')) continue;
+    const other = numberIn(groups.slice(later, later + MOST), false, wanted);
+    if (other && later + other.end > at + found.end) return later;
+  }
+  return null;
 }
 
 /** Where the + of a number is that begins at `start`. @param {string} text @param {number} start @returns {number | null} */
@@ -54,7 +78,11 @@ function plusBefore(text, start) {
 function numberIn(groups, plus, wanted) {
   const ends = endsOf(groups);
   if (!ends.length) return null;
-  if (plus || groups[0].digits.startsWith('00')) return international(ends, plus ? 0 : 2);
+  if (plus || groups[0].digits.startsWith('00')) {
+    const found = international(ends, plus ? 0 : 2);
+    // A + may be there for something else: no code begins with 0.
+    if (found || !plus || !groups[0].digits.startsWith('0')) return found;
+  }
   return national(ends, wanted) ?? northAmerican(groups) ?? unknown(ends, groups[0].digits);
 }
 
