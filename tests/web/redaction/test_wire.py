@@ -6,13 +6,12 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import cycle, islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
@@ -21,8 +20,7 @@ from split_server.sessions.framed import Answer
 from split_wire.codec import decode_client_message
 from split_wire.messages import Step
 from tests.exhaustive import EXHAUSTIVE
-from tests.server_process import RunningServer, running_server
-from tests.web.browsing import DESKTOP
+from tests.server_process import RunningServer
 from tests.web.chat_page import ChatPage
 from tests.web.page.test_redaction import SWITCH, closed, going_out
 from tests.web.redaction.planted import SPELLINGS, numbers, squeezed
@@ -51,12 +49,6 @@ class Rows:
             self.texts.append(self.tokenizer.decode(far.argmin(1).tolist()))
 
 
-@pytest.fixture(scope="module")
-def server(web_root: Path) -> Iterator[RunningServer]:
-    with running_server(web_root=str(web_root)) as running:
-        yield running
-
-
 @pytest.fixture
 def rows(server: RunningServer) -> Iterator[Rows]:
     weights = load_file(EMBEDDED / "model.safetensors")
@@ -72,19 +64,6 @@ def rows(server: RunningServer) -> Iterator[Rows]:
     service.handle = told  # type: ignore[method-assign]
     yield seen
     service.handle = handle  # type: ignore[method-assign]
-
-
-@pytest.fixture
-def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
-    context = chromium.new_context(**DESKTOP)
-    try:
-        page = ChatPage(context.new_page(), touch=False)
-        page.page.goto(server.url)
-        page.download()
-        yield page
-        assert page.errors == []
-    finally:
-        context.close()
 
 
 def _message(drawn: list[tuple[str, str]]) -> str:
