@@ -24,6 +24,7 @@ const GROUPS = [
   { grammar: 'src/grammar/worker.js' },
   { crypto: 'src/crypto/worker.js' },
   { rendering: 'src/markdown/rendering/worker.js' },
+  { redaction: 'src/redaction/apart/worker.js' },
   { pair: 'src/pairing/page.js' },
 ];
 const ROOTS = {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.server_process import RunningServer, running_server
 from tests.web.browsing import CHROMIUM, DESKTOP, PHONE, Browser, launched, node
 from tests.web.chat_page import ChatPage
 from tests.web.fake_page import fake_page, opened
@@ -80,3 +81,24 @@ def desktop(chromium: Browser, url: str) -> Iterator[ChatPage]:
     """That page on a desktop."""
     with opened(chromium, url, **DESKTOP) as chat:
         yield chat
+
+
+@pytest.fixture(scope="module")
+def server(web_root: Path) -> Iterator[RunningServer]:
+    """With the embedded model and the app."""
+    with running_server(web_root=str(web_root)) as running:
+        yield running
+
+
+@pytest.fixture
+def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
+    """Its page on a desktop, with the model's ends."""
+    context = chromium.new_context(**DESKTOP)
+    try:
+        page = ChatPage(context.new_page(), touch=False)
+        page.page.goto(server.url)
+        page.download()
+        yield page
+        assert page.errors == []
+    finally:
+        context.close()

@@ -16,9 +16,7 @@ from split_client.redaction.undoing.stream import Undo
 
 def speeds(folder: Path, count: Callable[[str], int], rounds: int = 5) -> dict[str, float]:
     """Of the pages in ``folder`` with a value in every kilobyte; ``count``: tokens of a text."""
-    pages = [page for path in sorted(folder.glob("*.md")) for page in _pages(path)]
-    written = _written(pages)
-    made = [f"{page} Anna Schmidt: {each}" for page, each in zip(pages, written, strict=True)]
+    made = texts(folder)
     size = sum(len(page.encode()) for page in made) / 1000
     settings = RedactionSettings(regions=("DE",))
     Redactor(settings).redacted(made[0])
@@ -27,6 +25,13 @@ def speeds(folder: Path, count: Callable[[str], int], rounds: int = 5) -> dict[s
         for name, taken in _round(Redactor(settings, count=count), made).items():
             found.setdefault(name, []).append(taken / size)
     return {name: median(times) for name, times in found.items()}
+
+
+def texts(folder: Path) -> list[str]:
+    """The pages in ``folder`` in parts of a kilobyte, each with a name and a number."""
+    pages = [page for path in sorted(folder.glob("*.md")) for page in _pages(path)]
+    written = _written(pages)
+    return [f"{page} Anna Schmidt: {each}" for page, each in zip(pages, written, strict=True)]
 
 
 def _round(redactor: Redactor, texts: list[str]) -> dict[str, float]:

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.server_process import RunningServer, running_server
-from tests.web.browsing import DESKTOP
+from tests.server_process import RunningServer
 from tests.web.chat_page import ChatPage
 from tests.web.noise.records import Seen, keys_of
 
@@ -21,31 +20,12 @@ _SEARCH = 30_000
 SWITCH = "Add noise to what this chat sends"
 
 
-@pytest.fixture(scope="module")
-def server(web_root: Path) -> Iterator[RunningServer]:
-    with running_server(web_root=str(web_root)) as running:
-        yield running
-
-
 @pytest.fixture
 def seen(server: RunningServer) -> Iterator[Seen]:
     seen = Seen()
     end = seen.watch(server.parts.framed)
     yield seen
     end()
-
-
-@pytest.fixture
-def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
-    context = chromium.new_context(**DESKTOP)
-    try:
-        page = ChatPage(context.new_page(), touch=False)
-        page.page.goto(server.url)
-        page.download()
-        yield page
-        assert page.errors == []
-    finally:
-        context.close()
 
 
 def closed(chat: ChatPage) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from transformers import AutoTokenizer
 
 from split_client.chat.context.travelling import travelling
@@ -19,8 +17,6 @@ from split_client.saved_chats.document import (
 )
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
-from tests.server_process import RunningServer, running_server
-from tests.web.browsing import DESKTOP
 from tests.web.chat_page import ChatPage
 
 _SAID = "Split inference cuts a model in two. The device holds its ends. 😀 The rest is far."
@@ -34,25 +30,6 @@ _SAVED = (
     Message("assistant", f"C. {_SAID}"),
 )
 _BUDGET = "180"
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path) -> Iterator[RunningServer]:
-    with running_server(web_root=str(web_root)) as running:
-        yield running
-
-
-@pytest.fixture
-def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
-    context = chromium.new_context(**DESKTOP)
-    try:
-        page = ChatPage(context.new_page(), touch=False)
-        page.page.goto(server.url)
-        page.download()
-        yield page
-        assert page.errors == []
-    finally:
-        context.close()
 
 
 def _expected(messages: tuple[Message, ...]) -> tuple[int, str]:

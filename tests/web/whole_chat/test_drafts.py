@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.server_process import RunningServer, running_server
+from tests.server_process import RunningServer
 from tests.web.chat_page import ChatPage
 from tests.web.whole_chat.on_a_phone import settings_on_a_phone
 
 QUESTION = "What is split inference?"
 _TRIPS = re.compile(r"([\d,]+) round trips?, ([\d,]+) of ([\d,]+) drafts? right")
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path) -> Iterator[RunningServer]:
-    with running_server(web_root=str(web_root)) as running:
-        yield running
 
 
 @pytest.fixture

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.server_process import RunningServer, running_server
+from tests.server_process import RunningServer
 from tests.web.chat_page import ChatPage
 from tests.web.whole_chat.on_a_phone import settings_on_a_phone
 
@@ -28,12 +27,6 @@ SCHEMA: dict[str, Any] = {
 }
 # The embedded model has no reason to end a string that is not bounded by what is left.
 LONGEST = "60"
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path) -> Iterator[RunningServer]:
-    with running_server(web_root=str(web_root)) as running:
-        yield running
 
 
 @pytest.fixture

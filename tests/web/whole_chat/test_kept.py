@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.server_process import RunningServer, running_server
+from tests.server_process import RunningServer
 from tests.web.chat_page import ChatPage
 from tests.web.whole_chat.on_a_phone import settings_on_a_phone
 
@@ -17,12 +16,6 @@ SYSTEM = "Answer in short sentences. " + "The relay copies bytes, and no more th
 FIRST, SECOND = "What is split inference?", "And what does the relay do?"
 _THERE = re.compile(r"([\d,]+) of ([\d,]+) tokens were there")
 _SALT = "() => localStorage.getItem('gatelink.cache_salt')"
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path) -> Iterator[RunningServer]:
-    with running_server(web_root=str(web_root)) as running:
-        yield running
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -11,19 +10,13 @@ from transformers import AutoTokenizer
 
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
-from tests.server_process import RunningServer, running_server
+from tests.server_process import RunningServer
 from tests.web.chat_page import ChatPage
 from tests.web.whole_chat.on_a_phone import settings_on_a_phone
 
 QUESTION = "What is split inference?"
 LONGEST = 12
 AT = 4
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path) -> Iterator[RunningServer]:
-    with running_server(web_root=str(web_root)) as running:
-        yield running
 
 
 @pytest.fixture

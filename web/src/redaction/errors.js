@@ -20,3 +20,13 @@ export class RedactionExhausted extends AppError {
     );
   }
 }
+
+/** A text could not be looked at. */
+export class RedactionUnfinished extends AppError {
+  /** @param {string} reason */
+  constructor(reason) {
+    super('redaction_unfinished', `the message was not redacted: ${reason}; nothing was sent. Try again, or leave a part of it out`, {
+      retryable: true,
+    });
+  }
+}

@@ -9,11 +9,10 @@ import { Spotter, keyOf } from './spotting.js';
 /** @typedef {'given' | 'family'} NameKind */
 /** Keys of values and surrogates. @typedef {{ofNumbers: Set<string>, ofNames: Set<string>, ofTexts: Set<string>}} Sorted */
 
-/** `surrogates` looks for those of the map. */
+/** Of one map. */
 export class KnownValues {
   /** @param {readonly string[]} names the person's own */
   constructor(names) {
-    this.surrogates = new Spotter();
     this._both = new Spotter(true);
     /** @type {Map<string, NameKind>} */
     this._names = new Map();
@@ -27,7 +26,6 @@ export class KnownValues {
   add(entry) {
     const { kind, key } = entry;
     const surrogate = keyOf(kind, entry.surrogate);
-    this.surrogates.add({ kind, key: surrogate, entry });
     for (const each of [key, surrogate]) {
       if (kind !== 'given' && kind !== 'family') this._both.add({ kind, key: each, entry });
       else if (!this._names.has(each)) this._names.set(each, kind);

@@ -1,13 +1,11 @@
 // Values out of texts, and back into them: the rules of docs/redaction.md for one map.
 import { Alignment } from './alignment.js';
-import { Entries } from './entries.js';
 import { Looked } from './finding/looked.js';
 import { GROUPS } from './kinds.js';
+import { KnownSurrogates } from './known_surrogates.js';
 import { KnownValues } from './known_values.js';
 import { firstWritten, newEntries, replaced } from './passing.js';
 import { spokenIn, surrogateFor } from './surrogates/making.js';
-import { Beginnings } from './undoing/beginnings.js';
-import { Undo } from './undoing/stream.js';
 
 /** @typedef {import('./entries.js').Entry} Entry */
 /** @typedef {import('./kinds.js').Found} Found */
@@ -27,12 +25,16 @@ export class Redactor {
     this._regions = regions;
     this._secret = secret;
     this._count = count;
-    this.entries = new Entries(entries);
+    this._surrogates = new KnownSurrogates(regions, entries);
     this._known = new KnownValues(names);
     for (const entry of this.entries.all) this._known.add(entry);
-    this._beginnings = new Beginnings(this._known.surrogates);
     /** The forms of texts that were looked at lately. @type {Map<string, [string, string]>} */
     this._forms = new Map();
+  }
+
+  /** The map as it is by now. */
+  get entries() {
+    return this._surrogates.entries;
   }
 
   /**
@@ -48,7 +50,7 @@ export class Redactor {
       return { kind, key, value: firstWritten(each), surrogate, rule };
     };
     for (const entry of await newEntries(found, this.entries, () => this._spoken([...chat, text]), make)) {
-      this.entries.add(entry);
+      this._surrogates.add(entry);
       this._known.add(entry);
     }
     return this._replaced(looked, found);
@@ -59,19 +61,14 @@ export class Redactor {
     return this._look(text).found.map(({ written }) => written);
   }
 
-  /**
-   * What the model wrote with its values back, and which parts of it stand for which of that.
-   * @param {string} sent @param {{json?: boolean}} [form] @returns {{text: string, pieces: readonly import('./alignment.js').Piece[]}}
-   */
+  /** See KnownSurrogates. @param {string} sent @param {{json?: boolean}} [form] */
   undone(sent, form) {
-    const undo = this.undoing(form);
-    const text = undo.push(sent) + undo.finish();
-    return { text, pieces: undo.pieces };
+    return this._surrogates.undone(sent, form);
   }
 
-  /** Puts values back while a reply is made. @param {{json?: boolean}} [form] json: within quotation marks */
-  undoing({ json = false } = {}) {
-    return new Undo(this._known.surrogates, this._regions, json ? inJson : undefined, this._beginnings);
+  /** See KnownSurrogates. @param {{json?: boolean}} [form] */
+  undoing(form) {
+    return this._surrogates.undoing(form);
   }
 
   /** @param {string} text */
@@ -104,9 +101,4 @@ export class Redactor {
   _formsOf(text) {
     return this._forms.get(text) ?? spokenIn(text);
   }
-}
-
-/** Within quotation marks. @param {string} value */
-function inJson(value) {
-  return JSON.stringify(value).slice(1, -1);
 }

@@ -1,4 +1,4 @@
-// Bundles what ../adapter.py, ../head.py, ../rows.py and ../../round_trips run in the browser:  node build.mjs FOLDER
+// Bundles what ../adapter.py, ../head.py, ../redaction.py, ../rows.py and ../../round_trips run in the browser:  node build.mjs FOLDER
 import { build } from '../../../../web/node_modules/esbuild/lib/main.js';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ await build({
     loop: 'loop.js',
     fill: 'fill.js',
     rows: 'rows.js',
+    redaction: 'redaction.js',
     trips: '../../round_trips/page.js',
   },
   outdir: out,

@@ -18,7 +18,7 @@ await build({
   minify: true,
   inject: ['src/common/trusted_types.js'],
   splitting: true,
-  entryPoints: { app: 'test/tools/fake_page/page.js', rendering: 'src/markdown/rendering/worker.js', grammar: 'src/grammar/worker.js' },
+  entryPoints: { app: 'test/tools/fake_page/page.js', rendering: 'src/markdown/rendering/worker.js', grammar: 'src/grammar/worker.js', redaction: 'src/redaction/apart/worker.js' },
   outdir: join(out, 'app/test'),
 });
 await build({

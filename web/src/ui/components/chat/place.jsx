@@ -6,6 +6,7 @@ import { placeId } from '../../view/messages/places.js';
 import { guessedHeight, rough } from '../../view/messages/rough.js';
 import { shownReply } from '../../words/form.js';
 import { t } from '../../words/languages/words.js';
+import { LongText } from '../room/long_text.jsx';
 
 /** @typedef {import('../../../chats/types').ChatNode} ChatNode */
 
@@ -61,7 +62,7 @@ function Words({ node }) {
   return (
     <article class={own ? 'message from-user' : 'message from-model'} aria-label={own ? t('You') : t('Reply')}>
       <div class={own ? 'bubble folded' : 'text words-only'} dir="auto">
-        {words}
+        <LongText text={words} />
       </div>
     </article>
   );

@@ -3,6 +3,7 @@ import { shownReply } from '../../words/form.js';
 import { useBlocks } from '../../view/blocks.js';
 import { Markdown } from '../markdown/markdown.jsx';
 import { Dropped } from './dropped.jsx';
+import { LongText } from './long_text.jsx';
 import { t } from '../../words/languages/words.js';
 
 /** @typedef {import('../../../chats/types').ChatNode} ChatNode */
@@ -14,7 +15,7 @@ const MOST_DROPPED = 100;
 /** The text of a message of the user; of what was left out it says so. @param {{node: ChatNode}} props */
 export function UserText({ node }) {
   const { id, content, dropped } = node;
-  if (!dropped?.length) return <>{content}</>;
+  if (!dropped?.length) return <LongText text={content} />;
   if (dropped.length > MOST_DROPPED) return <Scattered>{content}</Scattered>;
   return (
     <>

@@ -4,50 +4,65 @@ import { Alignment } from '../../../redaction/alignment.js';
 /** @typedef {import('../../../chats/types').Chat} Chat */
 /** @typedef {import('../../../chats/types').Redaction} Redaction */
 /** @typedef {import('../../../chats/context/spoken.js').Said} Said */
-/** @typedef {import('../../../redaction/redactor.js').Redactor} Redactor */
+/** @typedef {import('../../../redaction/known_surrogates.js').KnownSurrogates} KnownSurrogates */
 /** @typedef {import('../../../redaction/redactor.js').Redacted} Redacted */
+/**
+ * Texts as they go out, by the map of the chat, none of whose texts may have a surrogate; and what the map has learnt.
+ * @typedef {(texts: readonly string[], chat: readonly string[]) => Promise<{made: Redacted[], learnt: readonly import('../../../redaction/entries.js').Entry[]}>} Redact
+ */
 
 /** Texts on their way out. While redaction is off they go as they are, and what the model wrote as it was shown. */
 export class Outgoing {
   /**
-   * @param {Chat} chat @param {Redaction} redaction @param {Redactor} redactor of it, which may grow
-   * @param {ReadonlyMap<string, Redacted>} gone texts that have gone out, as they went: a chat that goes on sends new tokens alone
+   * @param {Chat} chat @param {Redaction} redaction @param {KnownSurrogates} known its map, which may grow
+   * @param {Redact} redact @param {ReadonlyMap<string, Redacted>} gone texts that have gone out, as they went: a chat that
+   *   goes on sends new tokens alone
    */
-  constructor(chat, redaction, redactor, gone) {
+  constructor(chat, redaction, known, redact, gone) {
     this._chat = chat;
+    this._known = known;
+    this._redact = redact;
     this._gone = gone;
     this._before = redaction.entries.length;
     this.on = redaction.on;
-    this.redactor = redactor;
     /** As they go out now. @type {Map<string, Redacted>} */
     this.made = new Map();
   }
 
   /** What the map has learnt. @returns {Redaction['entries']} */
   get learnt() {
-    return this.redactor.entries.all.slice(this._before);
+    return this._known.entries.all.slice(this._before);
   }
 
   /**
    * @param {readonly Said[]} messages @param {readonly string[]} [others] what else goes out, as a form
-   * @returns {Promise<{messages: Redacted[], others: Redacted[]}>} throws RedactionExhausted
+   * @returns {Promise<{messages: Redacted[], others: Redacted[]}>} rejects as RedactionClient.redacted
    */
   async all(messages, others = []) {
-    const chat = this._texts([...messages.map(({ content }) => content), ...others]);
-    const made = { messages: /** @type {Redacted[]} */ ([]), others: /** @type {Redacted[]} */ ([]) };
-    for (const { content, sent } of messages) {
-      made.messages.push(this.on && sent !== undefined ? this._written(content, sent) : await this._text(content, chat));
-    }
-    for (const text of others) made.others.push(await this._text(text, chat));
-    return made;
+    const said = messages.filter(({ sent }) => sent === undefined).map(({ content }) => content);
+    await this._look([...said, ...others], this._texts([...messages.map(({ content }) => content), ...others]));
+    return {
+      messages: messages.map(({ content, sent }) => {
+        return this.on && sent !== undefined ? this._written(content, sent) : this._text(content);
+      }),
+      others: others.map((text) => this._text(text)),
+    };
   }
 
-  /** @param {string} text @param {readonly string[]} chat */
-  async _text(text, chat) {
-    if (!this.on || !text) return { text, alignment: Alignment.same(text) };
-    const made = this._gone.get(text) ?? this.made.get(text) ?? (await this.redactor.redacted(text, chat));
-    this.made.set(text, made);
-    return made;
+  /** Has all of them made. @param {readonly string[]} texts @param {readonly string[]} chat */
+  async _look(texts, chat) {
+    if (!this.on) return;
+    const wanted = [...new Set(texts)].filter(Boolean);
+    const unseen = wanted.filter((text) => !this._gone.has(text));
+    const { made, learnt } = unseen.length ? await this._redact(unseen, chat) : { made: [], learnt: [] };
+    for (const entry of learnt) this._known.add(entry);
+    const own = new Map(unseen.map((text, i) => [text, made[i]]));
+    for (const text of wanted) this.made.set(text, /** @type {Redacted} */ (this._gone.get(text) ?? own.get(text)));
+  }
+
+  /** @param {string} text @returns {Redacted} */
+  _text(text) {
+    return this.made.get(text) ?? { text, alignment: Alignment.same(text) };
   }
 
   /** What no surrogate may occur in: all branches, and what goes out. @param {string[]} texts */
@@ -58,7 +73,7 @@ export class Outgoing {
 
   /** What the model wrote goes back as it wrote it. @param {string} content @param {string} sent @returns {Redacted} */
   _written(content, sent) {
-    const { text, pieces } = this.redactor.undone(sent);
+    const { text, pieces } = this._known.undone(sent);
     // Of a reply that broke off the end may have been held back.
     const known = text.startsWith(content) ? pieces.filter(({ end }) => end <= content.length) : [];
     return { text: sent, alignment: new Alignment(known, sent.length, content.length).back };

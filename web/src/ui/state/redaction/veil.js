@@ -129,8 +129,8 @@ export class Veil {
       throw error;
     };
     if (!this._veils.redactionOf(this._chat).on) return { take: onToken, whole: (done) => done, broken: fail };
-    const redactor = this._veils.redactor(this._chat);
-    const undo = redactor.undoing({ json });
+    const known = this._veils.known(this._chat);
+    const undo = known.undoing({ json });
     /** @type {Token | null} */
     let last = null;
     return {
@@ -138,7 +138,7 @@ export class Veil {
         last = token;
         onToken({ ...token, text: undo.push(token.text), sent: token.text });
       },
-      whole: (done) => ({ ...done, text: redactor.undone(done.text, { json }).text, sent: done.text }),
+      whole: (done) => ({ ...done, text: known.undone(done.text, { json }).text, sent: done.text }),
       broken: (error) => {
         const text = undo.finish();
         if (last && text) onToken({ ...last, begun: false, token: -1, text, sent: '' });

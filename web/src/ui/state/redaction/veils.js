@@ -1,7 +1,8 @@
 // Engines as chats with redaction have them: loaded with the first of those.
 import { withEntries } from '../../../chats/redaction/learnt.js';
 import { AppError } from '../../../common/errors.js';
-import { Redactor } from '../../../redaction/redactor.js';
+import { RedactionClient } from '../../../redaction/apart/client.js';
+import { KnownSurrogates } from '../../../redaction/known_surrogates.js';
 import { Outgoing } from './outgoing.js';
 import { Veil } from './veil.js';
 
@@ -19,10 +20,14 @@ const MOST_CHATS = 8;
 const MOST_TEXTS = 4096;
 
 export class Veils {
-  /** @param {() => Engine} engine @param {Pick<import('../chats/library.js').Library, 'get' | 'change'>} library */
-  constructor(engine, library) {
+  /**
+   * @param {() => Engine} engine @param {Pick<import('../chats/library.js').Library, 'get' | 'change'>} library
+   * @param {RedactionClient} [client]
+   */
+  constructor(engine, library, client = new RedactionClient()) {
     this._engine = engine;
     this._library = library;
+    this._client = client;
     /** How the messages of the latest reply's prompt were sent. @type {{chat: string, alignments: Alignment[]} | null} */
     this.latest = null;
     /** By chat: texts that have gone out, as they went. @type {Map<string, Gone>} */
@@ -42,14 +47,16 @@ export class Veils {
   /** What of a chat goes out. @param {Chat} chat that has redaction */
   outgoing(chat) {
     const redaction = this.redactionOf(chat);
-    return new Outgoing(chat, redaction, this.redactor(chat), this._goneOf(chat.id, redaction));
+    const count = (/** @type {string[]} */ texts) => Promise.all(texts.map((text) => this._tokens(chat.id, text)));
+    /** @type {import('./outgoing.js').Redact} */
+    const redact = (texts, own) => this._client.redacted(mapOf(redaction), texts, own, count);
+    return new Outgoing(chat, redaction, this.known(chat), redact, this._goneOf(chat.id, redaction));
   }
 
-  /** With the map as it is; what it learns is its own. @param {Chat} chat that has redaction @returns {Redactor} throws RedactionMapInvalid */
-  redactor(chat) {
-    const redaction = this.redactionOf(chat);
-    const count = (/** @type {string[]} */ texts) => Promise.all(texts.map((text) => this._tokens(chat.id, text)));
-    return new Redactor(redaction, bytesOf(redaction.secret), /** @type {any} */ (redaction.entries), count);
+  /** The map as it is; what it learns is its own. @param {Chat} chat that has redaction @returns {KnownSurrogates} throws RedactionMapInvalid */
+  known(chat) {
+    const { regions, entries } = this.redactionOf(chat);
+    return new KnownSurrogates(regions, /** @type {any} */ (entries));
   }
 
   /**
@@ -63,13 +70,9 @@ export class Veils {
 
   /** Values in what a chat may have sent as it is, each once. @param {Chat} chat that has redaction @returns {Promise<string[]>} */
   async wentOut(chat) {
-    const { before } = this.redactionOf(chat);
-    const texts = Object.values(chat.nodes).filter(({ id }) => Number(id.slice(1)) <= before).map(({ content }) => content);
-    const redactor = this.redactor(chat);
-    /** @type {Set<string>} */
-    const found = new Set();
-    for (const text of texts) for (const value of redactor.valuesIn(text)) found.add(value);
-    return [...found];
+    const redaction = this.redactionOf(chat);
+    const sent = Object.values(chat.nodes).filter(({ id }) => Number(id.slice(1)) <= redaction.before);
+    return this._client.valuesIn(mapOf(redaction), sent.map(({ content }) => content));
   }
 
   /** This goes out now; what was learnt for it is saved with its chat. @param {Chat} chat @param {Outgoing} out */
@@ -110,6 +113,11 @@ export class Veils {
       return count();
     }
   }
+}
+
+/** @param {Redaction} redaction @returns {import('../../../redaction/apart/messages.js').ChatMap} */
+function mapOf({ groups, regions, names, secret, entries }) {
+  return { groups, regions, names, secret: bytesOf(secret), entries: /** @type {any} */ (entries) };
 }
 
 /** @param {string} hex */

@@ -4,8 +4,10 @@ import { DEFAULTS } from '../../../../src/settings/settings.js';
 import { App } from '../../../../src/ui/state/app.js';
 // So that it is there in a few turns when a chat asks for it.
 import '../../../../src/ui/state/redaction/veils.js';
+import { WorkerHere } from '../../../redaction/here.js';
 import { ScriptedEngine, memoryChats, settled, untilReady } from '../../scripted.js';
 
+globalThis.Worker = /** @type {any} */ (WorkerHere);
 export const CHOICE = firstRedaction(['de-DE']);
 
 /** Counts at once. */
