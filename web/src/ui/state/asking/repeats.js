@@ -1,10 +1,10 @@
 /** Whether a reply that is asked for again would come out as it did, or fail as it did. */
-import { turnedBack } from '../../chats/context/changes.js';
-import { kept } from '../../chats/tree.js';
+import { turnedBack } from '../../../chats/context/changes.js';
+import { kept } from '../../../chats/tree.js';
 
-/** @typedef {import('../../chats/types').Chat} Chat */
-/** @typedef {import('../../chats/types').ChatNode} ChatNode */
-/** @typedef {import('./replies.js').Wishes} Wishes */
+/** @typedef {import('../../../chats/types').Chat} Chat */
+/** @typedef {import('../../../chats/types').ChatNode} ChatNode */
+/** @typedef {import('../replies.js').Wishes} Wishes */
 /** @typedef {Record<string, number> | undefined} Recommended of the model's manifest */
 
 const VARIED = 0.8;
@@ -54,7 +54,7 @@ export function varied(wishes, recommended) {
   return { ...wishes, params: { ...params, ...topK, temperature: params.temperature || VARIED } };
 }
 
-/** Whether what failed so would fail again. @param {import('./replies.js').Missing} failure @param {string} now circumstances */
+/** Whether what failed so would fail again. @param {import('../replies.js').Missing} failure @param {string} now circumstances */
 export function isFinal(failure, now) {
   return FINAL.has(failure.code) && failure.asked === now;
 }

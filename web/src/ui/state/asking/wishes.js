@@ -1,12 +1,12 @@
-import { samplingFields } from '../../settings/settings.js';
+import { samplingFields } from '../../../settings/settings.js';
 
-/** @typedef {import('../../settings/types').Settings} Settings */
+/** @typedef {import('../../../settings/types').Settings} Settings */
 
 /**
  * What of the settings a reply is made with, as JSON that is kept in the chat too. What is not set is left
  * to the model's recommendation.
  * @param {Settings} settings
- * @returns {import('./replies.js').Wishes}
+ * @returns {import('../replies.js').Wishes}
  */
 export function wishesOf(settings) {
   const fields = samplingFields(settings);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newChat, nodeOf, path, reply, say } from '../../../src/chats/tree.js';
-import { AppError } from '../../../src/common/errors.js';
-import { DEFAULTS } from '../../../src/settings/settings.js';
-import { App } from '../../../src/ui/state/app.js';
-import { circumstances, isSame, mark, varied } from '../../../src/ui/state/repeats.js';
-import { ScriptedEngine, memoryChats, settled, untilReady } from '../scripted.js';
+import { newChat, nodeOf, path, reply, say } from '../../../../src/chats/tree.js';
+import { AppError } from '../../../../src/common/errors.js';
+import { DEFAULTS } from '../../../../src/settings/settings.js';
+import { App } from '../../../../src/ui/state/app.js';
+import { circumstances, isSame, mark, varied } from '../../../../src/ui/state/asking/repeats.js';
+import { ScriptedEngine, memoryChats, settled, untilReady } from '../../scripted.js';
 
 const DONE = {
   reason: 'eos', tokens: 2, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1, tokensPerSecond: 9,
