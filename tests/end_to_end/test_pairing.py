@@ -17,7 +17,11 @@ from split_client import cli
 from split_client.api import SplitClient
 from split_client.errors import ServerRefused, ServerUnreachable
 from split_client.generation.sampling.params import SamplingParams
-from split_client.pairing.errors import FingerprintNotConfirmed, WrongAuthority
+from split_client.pairing.errors import (
+    FingerprintNotConfirmed,
+    PairingFailed,
+    WrongAuthority,
+)
 from split_client.pairing.link import PairingLink
 from split_client.pairing.pair import pair
 from split_client.transport.endpoint import Endpoint
@@ -126,6 +130,17 @@ def test_a_code_that_was_used_fails_and_pairs_nobody(
         pair(link, "thief", thief)
     assert refused.value.code == "pairing_refused"
     assert thief.all() == []
+
+
+@pytest.mark.parametrize("token", [None, "a-token-of-16-letters"])
+def test_a_server_in_plain_http_is_told_to_pair_nobody(
+    servers: KnownServers, token: str | None
+) -> None:
+    with running_server(token=token) as plain:
+        link = PairingLink.parse(f"{plain.url}/pair#ABCDEFGH")
+        with pytest.raises(PairingFailed, match="pairs no devices.*--token.*--tls on"):
+            pair(link, "laptop", servers)
+    assert servers.all() == []
 
 
 def test_a_link_of_another_server_sends_no_code(

@@ -22,6 +22,12 @@ from split_client.transport.tls import pinned_context, unverified_context
 _MAX_ANSWER = 64 * 1024
 _SECONDS = 15.0
 _NOT_FOUND = 404
+# A server without pairing has no such resource, or asks for a token before it says so.
+_PAIRS_NOBODY = frozenset({"not_found", "method_not_allowed", "unauthorized"})
+_NOT_HERE = (
+    "this server pairs no devices (HTTP status {status}); use a token of it with --token, or have it "
+    "started with --tls on, without which tokens would travel in the clear"
+)
 
 
 def pair(
@@ -74,7 +80,9 @@ def _redeem(link: PairingLink, name: str, ca: str | None) -> tuple[str, str, str
     status, data = _request(link.endpoint, context, "POST", "/api/v1/pair", body)
     if status != httpx.codes.OK:
         refused = read_refusal(data, None)
-        raise refused or PairingFailed(f"HTTP status {status}: this server does not pair devices")
+        if refused is None or refused.code in _PAIRS_NOBODY:
+            raise PairingFailed(_NOT_HERE.format(status=status))
+        raise refused
     try:
         answer = httpx.Response(status, content=data).json()
         return _text(answer, "token"), _text(answer, "id"), _text(answer, "name")

@@ -32,7 +32,7 @@ from tests.web.engine.attended import (
     row,
     same_rows,
 )
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.web.engine.page import EnginePage, opened, serve_engine_page
 
 # As the page asks at the end of a reply, for the whole row.
 _WHOLE = AttentionRequest(dtype="f16", reduce="mean")
@@ -40,8 +40,7 @@ _QUESTION = "What is split inference?"
 
 
 @pytest.fixture(scope="module")
-def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
+def server(folder: Path, web_root: Path) -> Iterator[RunningServer]:
     with running_server(web_root=str(web_root)) as running:
         serve_engine_page(running, folder)
         yield running

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser
 from transformers import AutoTokenizer
 
 from split_client.api import SplitClient
@@ -16,8 +13,8 @@ from split_client.chat.message import Message
 from split_client.chat.reading import message_in
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
-from tests.server_process import RunningServer, running_server
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.server_process import RunningServer
+from tests.web.engine.page import EnginePage
 
 _BUDGET = 400
 _SENTENCES = "Split inference cuts a model in two. The device holds its ends. 😀 The rest is far."
@@ -43,21 +40,6 @@ def _rendered(chat: list[dict[str, Any]]) -> list[int]:
     asked = left[-1]["role"] == "user"
     ids = tokenizer.apply_chat_template(left, add_generation_prompt=asked, return_dict=False)
     return list(ids)
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
-    with running_server() as running:
-        serve_engine_page(running, folder)
-        yield running
-
-
-@pytest.fixture(scope="module")
-def engine(chromium: Browser, server: RunningServer) -> Iterator[EnginePage]:
-    with opened(chromium, server) as page:
-        page.ready(server.url)
-        yield page
 
 
 def _asked(engine: EnginePage, method: str, *given: Any) -> Any:

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser
-
 from split_server.checkpoint.folder import EMBEDDED
-from tests.server_process import RunningServer, running_server
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.web.engine.page import EnginePage
 from tests.web.engine.test_tokens import greedy, said, user
 
 QUESTION = "What is split inference?"
 # Often enough the same words, so that a token has something to be guessed by.
 LIST = "red apple, green pear, red apple, green pear, red apple, green pear, red apple, "
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
-    with running_server() as running:
-        serve_engine_page(running, folder)
-        yield running
-
-
-@pytest.fixture(scope="module")
-def engine(chromium: Browser, server: RunningServer) -> Iterator[EnginePage]:
-    with opened(chromium, server) as page:
-        page.ready(server.url)
-        yield page
 
 
 def again(engine: EnginePage, chat: str, **options: Any) -> list[dict[str, Any]]:

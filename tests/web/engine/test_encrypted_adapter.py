@@ -19,7 +19,7 @@ from tests.adapted import banking_greedy, write_adapter
 from tests.checkpoints import tiny_checkpoint
 from tests.exhaustive import EXHAUSTIVE
 from tests.web.adapter_hosts import Pair, hosted_pair
-from tests.web.engine.page import GREEDY, EnginePage, engine_folder, opened, serve_engine_page
+from tests.web.engine.page import GREEDY, EnginePage, opened, serve_engine_page
 from tests.web.engine.test_tokens import user
 
 pytest.importorskip("tenseal")
@@ -32,11 +32,6 @@ CASES = (
     else [[{"role": "user", "content": question}] for question in QUESTIONS]
 )
 COUNT = 30
-
-
-@pytest.fixture(scope="module")
-def folder(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,14 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.server_process import RunningServer, running_server
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.web.engine.page import EnginePage, opened, serve_engine_page
 
 HELLO = [{"role": "user", "content": "Hello"}]
 _WAITED = "notices.filter(({ type }) => type.startsWith('wait')).map(({ type }) => type)"
 
 
 @pytest.fixture(scope="module")
-def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
+def server(folder: Path) -> Iterator[RunningServer]:
     with running_server(max_sessions=1) as running:
         serve_engine_page(running, folder)
         yield running

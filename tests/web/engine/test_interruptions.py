@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
@@ -14,9 +13,9 @@ from tests import oracle
 from tests.end_to_end.server_processes import ServerProcess, server_process
 from tests.exhaustive import EXHAUSTIVE
 from tests.proxies import CuttingProxy
-from tests.server_process import RunningServer, running_server
+from tests.server_process import RunningServer
 from tests.split_relay.net import free_port
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.web.engine.page import EnginePage, opened
 
 MESSAGES = [
     {"role": "user", "content": "Explain what split inference is, and what the relay does."}
@@ -29,14 +28,6 @@ _STOP = """async () => {
   await finished('reply');
   return performance.now() - begun;
 }"""
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
-    with running_server() as running:
-        serve_engine_page(running, folder)
-        yield running
 
 
 @pytest.fixture(scope="module")

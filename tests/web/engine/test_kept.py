@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
 from tests.patience import until
-from tests.server_process import RunningServer, running_server
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.server_process import RunningServer
+from tests.web.engine.page import EnginePage, opened
 
 SYSTEM = {
     "role": "system",
@@ -21,14 +20,6 @@ SYSTEM = {
 FIRST = [SYSTEM, {"role": "user", "content": "What is split inference?"}]
 SECOND = {"role": "user", "content": "And what does the relay do?"}
 OTHER = [SYSTEM, {"role": "user", "content": "What does the device do?"}]
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
-    with running_server() as running:
-        serve_engine_page(running, folder)
-        yield running
 
 
 @pytest.fixture

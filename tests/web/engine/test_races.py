@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from playwright.sync_api import Browser
 
 from tests.patience import until
-from tests.server_process import RunningServer, running_server
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.server_process import RunningServer
+from tests.web.engine.page import EnginePage, opened
 
 ASKED = [{"role": "user", "content": "What is split inference?"}]
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
-    with running_server() as running:
-        serve_engine_page(running, folder)
-        yield running
 
 
 def test_a_chat_that_is_closed_while_it_is_answered_leaves_no_session(

@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
 from transformers import AutoTokenizer
 
 from split_client.api import SplitClient
 from split_client.generation.sampling.params import SamplingParams
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
-from tests.server_process import RunningServer, running_server
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.server_process import RunningServer
+from tests.web.engine.page import EnginePage
 
 QUESTION = [{"role": "user", "content": "What is split inference?"}]
 COUNT = 40
 # Of log-probabilities, whose states travelled as float16.
 NEAR = 5e-3
 _SAMPLED = {"temperature": 0.9, "top_k": 40, "repetition_penalty": 1.1, "seed": "7"}
-
-
-@pytest.fixture(scope="module")
-def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
-    with running_server() as running:
-        serve_engine_page(running, folder)
-        yield running
-
-
-@pytest.fixture(scope="module")
-def engine(chromium: Browser, server: RunningServer) -> Iterator[EnginePage]:
-    with opened(chromium, server) as page:
-        page.ready(server.url)
-        yield page
 
 
 def made(engine: EnginePage, name: str, **options: Any) -> dict[str, Any]:

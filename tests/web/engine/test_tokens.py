@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +16,11 @@ from tests import oracle
 from tests.checkpoints import tiny_checkpoint
 from tests.exhaustive import EXHAUSTIVE
 from tests.server_process import RunningServer, running_server
-from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+from tests.web.engine.page import EnginePage, opened, serve_engine_page
 
 TURNS = ("What is split inference?", "And what does the relay do?", "Grüße aus 東京! 👍🏽")
 # The embedded model is of the kind qwen2.
 FAMILIES = [*(["qwen2", "llama", "gemma"] if EXHAUSTIVE else []), "gemma2", "phi"]
-
-
-@pytest.fixture(scope="module")
-def folder(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
-
-
-@pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[RunningServer]:
-    with running_server() as running:
-        serve_engine_page(running, folder)
-        yield running
-
-
-@pytest.fixture(scope="module")
-def engine(chromium: Browser, server: RunningServer) -> Iterator[EnginePage]:
-    with opened(chromium, server) as page:
-        page.ready(server.url)
-        yield page
 
 
 def user(text: str) -> dict[str, str]:

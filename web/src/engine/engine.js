@@ -6,9 +6,9 @@ import { AdapterHosts } from './adapters/hosts.js';
 import { LatestAttention } from './attention/latest.js';
 import { Connection } from './connection.js';
 import { Download, shardCount } from './download.js';
-import { NotReady, WeightsChanged } from './errors.js';
+import { WeightsChanged } from './errors.js';
 import { OpenModel } from './models/model.js';
-import { ModelSlot } from './models/slot.js';
+import { ServedModel } from './models/served.js';
 import { Models } from './models/store.js';
 import { Looking } from './looking.js';
 import { Noise } from './noise.js';
@@ -35,8 +35,6 @@ const ENDS_LOST = new Set(['ends_failed', 'store_failed', 'weights_size_mismatch
 
 /** What a few models need before they are here. */
 const blocks = () => import('../weights/download/blocks.js');
-/** What counts the context of a chat. */
-const counting = () => import('./context/part.js');
 
 /** Everything of a reply: which server, which model, its opened ends, the chats' sessions. */
 export class Engine {
@@ -60,7 +58,8 @@ export class Engine {
       },
       leave: (digest, end) => this._leave(digest, end),
     });
-    this._slot = new ModelSlot((digest, event) => this._openStored(openModel, digest, event));
+    const offered = () => this._connected().offered;
+    this._served = new ServedModel({ models: this._models, open: openModel, offered, notify });
     this._chats = new OpenChats();
     this._download = new Download();
     this._attention = new LatestAttention(notify);
@@ -72,7 +71,8 @@ export class Engine {
     this._looking = new Looking({
       attention: this._attention,
       answers: this._answers,
-      model: () => this._slot.model,
+      chats: this._chats,
+      served: this._served,
       around: () => this._around(),
     });
   }
@@ -134,7 +134,7 @@ export class Engine {
 
   /** @param {null} _ @param {(fraction: number) => void} event */
   async prepare(_, event) {
-    const { ends } = await this._prepared(event);
+    const { ends } = await this._served.prepared(event);
     return { kernel: ends.kernel, workers: ends.workers };
   }
 
@@ -146,7 +146,7 @@ export class Engine {
   /** @param {ReplyRequest} request @param {(token: any) => void} event @param {AbortSignal} signal */
   async _made(request, event, signal) {
     try {
-      const model = await this._prepared(() => {});
+      const model = await this._served.prepared(() => {});
       const mode = request.noise ? await this._noise.mode(request.noise, model, signal) : null;
       const keeping = { cache: request.cache, cacheSalt: this._connection.cacheSalt };
       const chat = await this._chats.take(request.chat, model, () => this._open(), mode, keeping);
@@ -170,7 +170,7 @@ export class Engine {
 
   /** @returns {Promise<import('./messages.js').Stats>} */
   async stats() {
-    return { ...statsTold(this._connection.channel, this._chats.newest, this._slot.model), hosts: this._hosts.traffic };
+    return { ...statsTold(this._connection.channel, this._chats.newest, this._served.model), hosts: this._hosts.traffic };
   }
 
   /**
@@ -182,11 +182,7 @@ export class Engine {
     return this._hosts.list({ host, token, hiddenSize });
   }
 
-  /**
-   * What the latest reply looked at, if it is this chat's and attention was asked for.
-   * @param {{chat: string, ask: import('./attention/reply.js').Ask, value: any}} which value: what the answer depends on
-   * @returns {any} null: it is not kept
-   */
+  /** @param {Parameters<Looking['kept']>[0]} which @returns {any} null: it is not kept */
   keptAttention(which) {
     return this._looking.kept(which);
   }
@@ -196,30 +192,22 @@ export class Engine {
    * @param {import('./attention/seen.js').Asked} asked @returns {Promise<any>}
    */
   async seen(asked) {
-    await this._prepared(() => {});
+    await this._served.prepared(() => {});
     if (asked.ask === 'heads') this._reply.requireNone();
     return this._looking.seen(asked);
   }
 
   _around() {
     const keeping = { cacheSalt: this._connection.cacheSalt };
-    return { chats: this._chats, model: this._slot.model, channel: () => this._open(), keeping };
+    return { chats: this._chats, model: this._served.model, channel: () => this._open(), keeping };
   }
 
-  /**
-   * Tokens of a reply with their probabilities, some at once.
-   * @param {{answer: string, from: number}} which
-   * @returns {Promise<import('./messages.js').ReplyTokens | null>} null: the reply is not kept
-   */
+  /** @param {Parameters<Looking['tokens']>[0]} which */
   async tokens(which) {
     return this._looking.tokens(which);
   }
 
-  /**
-   * What else could have come in the place of one of them.
-   * @param {{answer: string, at: number}} which
-   * @returns {Promise<import('./messages.js').Alternative[] | null>} null: that is not kept
-   */
+  /** @param {Parameters<Looking['alternatives']>[0]} which */
   async alternatives(which) {
     return this._looking.alternatives(which);
   }
@@ -230,7 +218,7 @@ export class Engine {
    * @returns {Promise<import('../noise/mode.js').NoiseStatus>}
    */
   async noise({ chat, settings }) {
-    const mode = await this._noise.mode(settings, await this._prepared(() => {}));
+    const mode = await this._noise.mode(settings, await this._served.prepared(() => {}));
     const noised = this._chats.get(chat)?.noised;
     // What is recorded ahead for other noise stays counted as sent.
     return mode.status(chat, () => (noised?.mode === mode ? noised.conversation.ahead : 0));
@@ -252,7 +240,7 @@ export class Engine {
     await this._reply.end(which.chat);
     this._drafting.forget();
     const keeping = { cacheSalt: this._connection.cacheSalt };
-    return forgetChat(this._chats, which, this._slot.model, () => this._open(), keeping);
+    return forgetChat(this._chats, which, this._served.model, () => this._open(), keeping);
   }
 
   /**
@@ -260,34 +248,20 @@ export class Engine {
    * @param {{chat: string, cache?: 'exact' | 'int8' | 'off'}} which
    */
   async expect({ chat, cache }) {
-    const { model } = this._slot;
+    const { model } = this._served;
     if (model === null || this._connection.server === null || this._reply.running || this._chats.get(chat)) return;
     const keeping = { cache, cacheSalt: this._connection.cacheSalt };
     await (await this._chats.take(chat, model, () => this._open(), null, keeping)).expect();
   }
 
-  /**
-   * How full the context of a chat is, and how many tokens a text has. No reply waits for it.
-   * @param {{chat: string, messages: import('./messages.js').Kept[] | null, text: string}} which null: it is not asked
-   * @returns {Promise<{fill: import('./messages.js').Fill | null, text: number}>}
-   */
-  async count({ chat, messages, text }) {
-    const model = this._openModel();
-    const { contextOf, counterOf } = await counting();
-    const fill = messages && (await contextOf(model, this._chats.get(chat)).fill(messages));
-    return { fill, text: counterOf(model).of(text) };
+  /** @param {Parameters<Looking['count']>[0]} which */
+  async count(which) {
+    return this._looking.count(which);
   }
 
-  /**
-   * What of a chat would be dropped so that a reply has room; nothing is changed.
-   * @param {{chat: string, messages: import('./messages.js').Kept[], budget: number | null,
-   *   policy: 'ask' | 'oldest' | 'dimmest' | 'pinned', now?: boolean}} which as ChatContext.propose
-   * @returns {Promise<import('./messages.js').Proposal>}
-   */
-  async propose({ chat, messages, ...how }) {
-    const model = this._openModel();
-    const { contextOf } = await counting();
-    return contextOf(model, this._chats.get(chat)).propose(messages, how);
+  /** @param {Parameters<Looking['propose']>[0]} which */
+  async propose(which) {
+    return this._looking.propose(which);
   }
 
   /** Connections have another routing id from here on. @param {{routing: string}} which */
@@ -320,27 +294,6 @@ export class Engine {
     return this._connection.required();
   }
 
-  /** @throws {NotReady} where none is open */
-  _openModel() {
-    if (this._slot.model === null) throw new NotReady('download the model');
-    return this._slot.model;
-  }
-
-  /** The model that is served, opened. @param {(fraction: number) => void} event */
-  async _prepared(event) {
-    const { offered } = this._connected();
-    return this._slot.model ?? this._slot.open(parseManifest(offered).digest, event);
-  }
-
-  /** @param {typeof OpenModel.open} open @param {string} digest @param {(fraction: number) => void} event */
-  async _openStored(open, digest, event) {
-    const stored = await this._models.use((store) => store.find(digest));
-    if (stored === null) throw new NotReady('download the model');
-    const model = await open(stored, event);
-    model.tokenizer.watch = (busy) => this._notify({ type: 'tokenizing', busy });
-    return model;
-  }
-
   /**
    * Leaves the server before, but for a model with this digest.
    * @param {string} digest @param {() => void} end closes the connection to it
@@ -348,8 +301,8 @@ export class Engine {
   async _leave(digest, end) {
     this._drafting.forget();
     this._hosts.close();
-    if (this._slot.model?.manifest.digest !== digest) this._answers.clear();
-    const letGo = this._slot.keepOnly(digest);
+    if (this._served.model?.manifest.digest !== digest) this._answers.clear();
+    const letGo = this._served.keepOnly(digest);
     await this._chats.closeAll();
     end();
     await letGo;
@@ -357,8 +310,8 @@ export class Engine {
 
   /** Closes this model if it is open or being opened. @param {string} digest */
   async _letGo(digest) {
-    await this._slot.settled(digest);
-    if (this._slot.model?.manifest.digest !== digest) return;
+    await this._served.settled(digest);
+    if (this._served.model?.manifest.digest !== digest) return;
     this._reply.requireNone();
     await this._dropModel();
   }
@@ -366,6 +319,6 @@ export class Engine {
   /** Lets go of the ends, which are opened again when they are needed. */
   async _dropModel() {
     this._answers.clear();
-    await Promise.all([this._chats.closeAll(), this._slot.drop()]);
+    await Promise.all([this._chats.closeAll(), this._served.drop()]);
   }
 }

@@ -129,7 +129,7 @@ test('a model that was being opened when another one is served is closed and nev
   const late = engine.prepare(null, () => {});
   slow.open();
   await Promise.all([outcome, late]);
-  assert.deepEqual([first.closed, second.closed, engine._slot.model], [1, 0, second]);
+  assert.deepEqual([first.closed, second.closed, engine._served.model], [1, 0, second]);
 });
 
 test('of two connections the later one counts, whichever is answered first', async () => {

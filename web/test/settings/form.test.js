@@ -4,7 +4,7 @@ import { exportChat, importChat } from '../../src/chats/documents.js';
 import { withSettings } from '../../src/chats/about.js';
 import { newChat, say } from '../../src/chats/tree.js';
 import { formIn, formWish } from '../../src/settings/form.js';
-import { circumstances } from '../../src/ui/state/repeats.js';
+import { circumstances } from '../../src/ui/state/asking/repeats.js';
 import { shownReply, whyReplyEnded } from '../../src/ui/words/form.js';
 
 /** @type {import('../../types/gatelink').FormChoice} */

@@ -1,16 +1,15 @@
 import { signal } from '@preact/signals';
 import { withSettings } from '../../chats/about.js';
-import { editMessage, nodeOf, regenerateFrom, say, selectSibling, undo } from '../../chats/tree.js';
-import { withFiles } from '../../chats/attachments.js';
-import { turnedBack } from '../../chats/context/changes.js';
+import { selectSibling, undo } from '../../chats/tree.js';
 import { begunRedaction } from '../../chats/redaction/begun.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
 import { sentence } from '../words/explain.js';
+import { Asking } from './asking/asking.js';
 import { AttachedFiles } from './attached.js';
 import { Attention, replyAtLeaf } from './attention.js';
 import { Connection } from './connection.js';
-import { Drafts, keyOf } from './chats/drafts.js';
+import { Drafts } from './chats/drafts.js';
 import { Exchange } from './chats/exchange.js';
 import { Gate } from './redaction/gate.js';
 import { Elsewhere } from './tabs/elsewhere.js';
@@ -19,7 +18,6 @@ import { Removal } from './chats/removal.js';
 import { Notices } from './notices.js';
 import { Queue } from './queue.js';
 import { Readiness } from './readiness.js';
-import { circumstances, isFinal, isSame, varied } from './repeats.js';
 import { Replies } from './replies.js';
 import { Meter } from './room/meter.js';
 import { Room } from './room/room.js';
@@ -27,14 +25,13 @@ import { Steering } from './steering.js';
 import { TakenBack } from './taken_back.js';
 import { Toasts } from './toasts.js';
 import { Traffic } from './traffic.js';
-import { wishesOf } from './wishes.js';
+import { wishesOf } from './asking/wishes.js';
 import { ALONE } from './tabs/writers.js';
 import { t } from '../words/languages/words.js';
 
 /** @typedef {import('../../settings/types').Settings} Settings */
 /** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../chats/types').Chat} Chat */
-/** @typedef {import('./replies.js').Wishes} Wishes */
 /** @typedef {'chats' | 'settings' | 'seen' | 'attention' | 'context' | 'likely' | 'heads' | 'redaction'} SheetName */
 /** @typedef {import('../../pwa/install.js').InstallState} InstallState */
 /** @typedef {{state: InstallState, ask: () => void}} Install */
@@ -81,7 +78,7 @@ export class App {
       connection: this.connection,
       library: this.library,
       gate: this.gate,
-      wishes: () => this._wishes(),
+      wishes: () => wishesOf(this.settings.value),
       announcer: new Announcer((text) => (this.spoken.value = text)),
       writers,
       clock,
@@ -123,6 +120,7 @@ export class App {
     this.busyHere = readiness.busyHere;
     this.fixed = readiness.fixed;
     this.takenBack = new TakenBack(this, (error) => this._tell(error));
+    this._asking = new Asking(this, (error) => this._tell(error));
     const { library, connection, gate, toasts } = this;
     this.room = new Room({ library, gate, toasts, fixed: () => this.fixed.value });
     this.replies.room = this.room;
@@ -161,53 +159,22 @@ export class App {
 
   /** Sends a message of the user, when the reply that is being written has ended. @param {string} text @returns {boolean} whether it went */
   send(text) {
-    if (this.busyHere.value && text.trim()) return this.attempt(() => this._later(text));
-    if (this.hindrance.value !== null || !text.trim()) return false;
-    // While the chat has no message yet, its draft and files are those of all new chats.
-    const [draft, key] = [this.draft.value, keyOf(this.library.chat.value)];
-    const files = this.attached.take();
-    this.draft.value = '';
-    const went = this._answering(() => say(this.library.chat.value, withFiles(text, files)));
-    if (went) return true;
-    this.draft.value = draft;
-    this.attached.putBack(key, files);
-    return false;
-  }
-
-  /** Has a message wait for the end of the reply. @param {string} text */
-  _later(text) {
-    this.queue.add(text);
-    this.draft.value = '';
+    return this._asking.send(text);
   }
 
   /** Another version of a message, in a branch of its own. @param {string} node @param {string} text */
   edit(node, text) {
-    if (this.hindrance.value !== null || !text.trim()) return false;
-    const went = this._answering(() => editMessage(this.library.chat.value, node, text));
-    if (went) this.editing.value = null;
-    return went;
+    return this._asking.edit(node, text);
   }
 
-  /**
-   * Another reply to the message before this one. Where it would be the same it is not made yet: `repeating` says so.
-   * @param {string | null} node null: the last
-   * @param {'as_set' | 'varied'} [how] what was chosen then; varied: drawn anew, for this reply alone
-   */
-  regenerate(node, how) {
-    if (this.hindrance.value !== null) return false;
-    const chat = this.library.chat.value;
-    if (node && !how && isSame(nodeOf(chat, node), chat, this._wishes(), this._recommended())) {
-      this.repeating.value = this.repeating.value === node ? null : node;
-      return false;
-    }
-    const otherwise = how === 'varied' ? (/** @type {Wishes} */ wishes) => varied(wishes, this._recommended()) : undefined;
-    return this._answering(() => regenerateFrom(node ? turnedBack(chat, node) : chat), otherwise);
+  /** @param {Parameters<Asking['regenerate']>} which */
+  regenerate(...which) {
+    return this._asking.regenerate(...which);
   }
 
   /** Whether the message that has no reply would get none again, as nothing is other than when it failed. */
   unanswerable() {
-    const failure = this.replies.failure.value;
-    return failure !== null && isFinal(failure, circumstances(this.library.chat.value, this._wishes()));
+    return this._asking.unanswerable();
   }
 
   /** @param {string} node @param {number} offset */
@@ -291,32 +258,10 @@ export class App {
     this.draft.keep(this.queue.waiting.value);
   }
 
-  _wishes() {
-    return wishesOf(this.settings.value);
-  }
-
-  _recommended() {
-    return this.connection.phase.value.server?.manifest.generation;
-  }
-
   /** The page goes. What began to be saved just now need not get there. */
   leave() {
     this.hide();
     this.library.leave();
-  }
-
-  /** @param {() => Chat} step @param {(wishes: Wishes) => Wishes} [otherwise] */
-  _answering(step, otherwise) {
-    try {
-      void this.replies.answer(step(), otherwise);
-      this.repeating.value = null;
-      // What is said now follows what is shown; what was undone is a branch.
-      this.takenBack.dismiss();
-      return true;
-    } catch (error) {
-      this._tell(error);
-      return false;
-    }
   }
 
   /** @param {Chat} chat whose reply begins */

@@ -10,7 +10,7 @@ import { formWish } from '../../settings/form.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
 import { Pace } from './pace.js';
-import { circumstances, mark } from './repeats.js';
+import { circumstances, mark } from './asking/repeats.js';
 import { ALONE } from './tabs/writers.js';
 import { t } from '../words/languages/words.js';
 

@@ -129,5 +129,5 @@ test('a model is removed only after its opening has ended', async () => {
   const removing = engine.remove({ digest: manifest.digest });
   slow.open();
   await Promise.all([preparing, removing]);
-  assert.deepEqual([model.closed, engine._slot.model], [1, null]);
+  assert.deepEqual([model.closed, engine._served.model], [1, null]);
 });

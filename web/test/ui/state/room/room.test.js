@@ -5,7 +5,8 @@ import { kept } from '../../../../src/chats/tree.js';
 import { DEFAULTS } from '../../../../src/settings/settings.js';
 import { App } from '../../../../src/ui/state/app.js';
 import { Meter } from '../../../../src/ui/state/room/meter.js';
-import { isFinal, circumstances } from '../../../../src/ui/state/repeats.js';
+import { isFinal, circumstances } from '../../../../src/ui/state/asking/repeats.js';
+import { wishesOf } from '../../../../src/ui/state/asking/wishes.js';
 import { ScriptedEngine, memoryChats, settled, untilReady } from '../../scripted.js';
 
 const DONE = {
@@ -116,7 +117,7 @@ test('nothing changes while a reply is written, and what is dropped by hand is a
   assert.deepEqual([app.library.chat.value.nodes.m2.dropped, app.library.chat.value.nodes.m1.pinned], [[[0, 4]], undefined]);
   await answer('reply', new AppError('prompt_too_long', 'too long'));
   const failure = app.replies.failure.value ?? assert.fail();
-  const wishes = /** @type {any} */ (app)._wishes();
+  const wishes = wishesOf(app.settings.value);
   assert.equal(isFinal(failure, circumstances(app.library.chat.value, wishes)), true);
   app.room.restoreAll();
   assert.equal(isFinal(failure, circumstances(app.library.chat.value, wishes)), false);
