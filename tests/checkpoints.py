@@ -13,7 +13,7 @@ CHAT_TEMPLATE = (
 SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 # Every room is tested with these; what a family changes is tested with all.
 FAMILIES = ("qwen2", "llama", "gemma")
-ALL_FAMILIES = (*FAMILIES, "qwen3", "mistral", "gemma2", "gemma3_text")
+ALL_FAMILIES: tuple[str, ...] = (*FAMILIES, "qwen3", "mistral", "gemma2", "gemma3_text")
 ALL_FAMILIES += ("phi", "phi3", "granite", "cohere", "cohere2", "olmo2", "starcoder2")
 WINDOW = 16
 _TEXT = [

@@ -47,7 +47,8 @@ def _greedy(path: Path, prompt: tuple[int, ...], count: int) -> tuple[int, ...]:
 def logits(path: Path, ids: list[int]) -> torch.Tensor:
     """Logits after every position, [len(ids), vocabulary]."""
     with torch.inference_mode():
-        return model(path)(torch.tensor([ids])).logits[0]
+        found: torch.Tensor = model(path)(torch.tensor([ids])).logits[0]
+        return found
 
 
 def embeddings(path: Path, ids: list[int]) -> torch.Tensor:
@@ -55,14 +56,15 @@ def embeddings(path: Path, ids: list[int]) -> torch.Tensor:
     does).
     """
     with torch.inference_mode():
-        return model(path).get_input_embeddings()(torch.tensor(ids))
+        found: torch.Tensor = model(path).get_input_embeddings()(torch.tensor(ids))
+        return found
 
 
 def head(path: Path, hidden: torch.Tensor) -> torch.Tensor:
     """Logits of final-norm hidden states, scaled and capped where the family does so."""
     config = model(path).config
     with torch.inference_mode():
-        logits = model(path).get_output_embeddings()(hidden)
+        logits: torch.Tensor = model(path).get_output_embeddings()(hidden)
         logits = logits * getattr(config, "logit_scale", 1.0)
         logits = logits / getattr(config, "logits_scaling", 1.0)
         cap = getattr(config, "final_logit_softcapping", None)

@@ -70,7 +70,7 @@ class Opened:
     held already, and ``prefix`` is their chained digest. ``interactive_rows``: with so many rows a
     step is served as one of a single row is. ``tiers``: which of the cached positions are not
     exact. ``replica``: what the server that holds the session calls itself, None where it is the
-    only one.
+    only one. ``streamed``: of the decoder layers, those that are read from disk in each pass.
     """
 
     session: str
@@ -87,6 +87,7 @@ class Opened:
     interactive_rows: int = INTERACTIVE_ROWS
     tiers: Inexact = ALL_EXACT
     replica: str | None = None
+    streamed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,7 @@ def _parse_opened(fields: Fields, frame: Frame) -> Opened:
         prefix=fields.optional_digest("prefix", DIGEST_BYTES),
         interactive_rows=_interactive(fields),
         replica=fields.optional_name("replica"),
+        streamed=fields.optional_count("streamed", LARGEST_LAYERS),
         tiers=inexact_field(frame.header.get("tiers")),
     )
 

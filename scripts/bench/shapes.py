@@ -18,7 +18,7 @@ from scripts.real.model import real_model
 from split_server.checkpoint.folder import EMBEDDED
 
 REAL = "smollm2"
-SHAPES = {
+SHAPES: dict[str, dict[str, Any]] = {
     # Qwen2.5-0.5B: https://huggingface.co/Qwen/Qwen2.5-0.5B/blob/main/config.json
     "m": {
         "hidden_size": 896,

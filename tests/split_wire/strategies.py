@@ -151,6 +151,7 @@ server_messages = st.one_of(
         interactive_rows=st.integers(1, LARGEST_MAX_ROWS),
         tiers=inexact,
         replica=st.none() | st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", fullmatch=True),
+        streamed=st.integers(0, LARGEST_LAYERS),
     ),
     st.builds(Restored, texts, counts, counts, counts, digests, inexact),
     st.builds(Hidden, texts, counts, spans()),

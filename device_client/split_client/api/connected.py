@@ -251,6 +251,13 @@ class ConnectedClient:
         return self._connected().replica
 
     @property
+    def streamed(self) -> int:
+        """Layers of the model that the server of the open sessions reads from disk in each pass;
+        0 where all are in its memory, or no session is open.
+        """
+        return self._connected().streamed
+
+    @property
     def masks(self) -> MaskStats | None:
         """What one-time masks did so far; None before an adapter of a host was wanted."""
         return None if self._masks is None else self._masks()

@@ -134,6 +134,11 @@ class ConnectedModel:
         told = (kept.backend.replica for kept in self._sequences.values())
         return next((name for name in told if name is not None), None)
 
+    @property
+    def streamed(self) -> int:
+        """Layers that the server of an open session reads from disk in each pass."""
+        return max((kept.backend.streamed for kept in self._sequences.values()), default=0)
+
     def apart(self) -> Sequence:
         """On a session of which nothing is kept, and for which nothing is found; not with noise,
         and to be closed by whoever asked for it.

@@ -20,7 +20,8 @@ class Observed:
     ``drafts``: whether steps carry guesses. ``attention``: how often it was asked for; ``adapter``:
     which one, and who sees it; ``noise``: what noised mode says of itself, empty where it is off;
     ``kept``: what the server keeps after the chat, in words; ``redaction``: what went out as
-    surrogates, None where it is off; ``replica``: what the server calls itself, if it does.
+    surrogates, None where it is off; ``replica``: what the server calls itself, if it does;
+    ``streamed``: of so many ``layers``, those that it says it reads from disk in each pass.
     """
 
     endpoint: Endpoint
@@ -35,6 +36,8 @@ class Observed:
     drafts: bool = False
     redaction: str | None = None
     replica: str | None = None
+    streamed: int = 0
+    layers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ def _connection(seen: Observed) -> Iterator[str]:
     yield f"{seen.endpoint.url} ({over})"
     if seen.replica is not None:
         yield f"replica {one_line(seen.replica)}, as it calls itself"
+    if seen.streamed:
+        yield f"layers {seen.streamed:,} of {seen.layers:,} read from disk in each pass"
     if seen.endpoint.secure:
         yield "TLS as far as this address; what stands there reads the frames."
     elif seen.endpoint.is_loopback:

@@ -115,6 +115,12 @@ class RemoteBackend:
         return None if opened is None else opened.replica
 
     @property
+    def streamed(self) -> int:
+        """Layers that the server of the open session reads from disk in each pass."""
+        opened = self._protocol.opened
+        return 0 if opened is None else opened.streamed
+
+    @property
     def restores(self) -> bool:
         """Whether the open session can be asked for what the server kept."""
         return self._keeps and self._protocol.restores

@@ -184,6 +184,8 @@ def _to_device() -> list[tuple[str, bytes, str]]:
         ("opened with a negative head", _with(_OPENED, heads=-1), bad),
         ("opened with no interactive rows", _with(_OPENED, interactive_rows=0), bad),
         ("opened with endless interactive rows", _with(_OPENED, interactive_rows=2**17), bad),
+        ("opened with endless layers on disk", _with(_OPENED, streamed=1025), bad),
+        ("opened with layers on disk of true", _with(_OPENED, streamed=True), bad),
         ("opened with interactive rows of true", _with(_OPENED, interactive_rows=True), bad),
         (
             "result with attention but no rows",

@@ -129,6 +129,10 @@ def _attention() -> list[tuple[str, AttentionRows]]:
     ]
 
 
+def _streamed() -> Opened:
+    return Opened(SESSION, MANIFEST, "f32", 64, 99, layers=30, interactive_rows=32, streamed=22)
+
+
 def _messages() -> list[tuple[str, str, Message]]:
     device: list[tuple[str, Message]] = [
         ("open with nothing but the version", Open()),
@@ -160,6 +164,7 @@ def _messages() -> list[tuple[str, str, Message]]:
         ("opened with capabilities", Opened(SESSION, MANIFEST, "f32", 64, 99, capabilities=("a",))),
         ("opened with rows that are interactive", _interactive()),
         ("opened by a replica", Opened(SESSION, MANIFEST, "f32", 64, 99, replica="attic-2")),
+        ("opened with layers on disk", _streamed()),
         ("result", Result(SESSION, 1, 1, hidden)),
         ("result with every field", Result(SESSION, 7, 1, hidden, 25000, 310, after)),
         ("opened with attention", _opened_with_attention()),

@@ -51,7 +51,7 @@ class Engine:
         self._places = threading.BoundedSemaphore(max_queue)
         # Those that the thread has taken and not answered.
         self._taken: set[PendingStep] = set()
-        self._rounds = Rounds(runner, clock, stretch, pass_rows, flat=info.streamed)
+        self._rounds = Rounds(runner, clock, stretch, pass_rows, flat=info.streamed > 0)
         self._stopping = False
         self._closed = False
         self._ready: Future[None] = Future()

@@ -72,18 +72,18 @@ class ComputeConfig(MemoryConfig, ModelConfig):
         metavar="auto|off|N",
         parse=stream_text,
     )
-
-
-@settings("server")
-class ServerConfig(ComputeConfig, AdapterConfig, KeptConfig, ReplicaConfig):
-    """Settings of ``split-server serve``. Times in seconds, sizes in bytes."""
-
     stream_folder: Path | None = option(
         None,
         help="folder for the file of those layers, best on the fastest disk; default: the cache "
         "folder",
         metavar="DIR",
     )
+
+
+@settings("server")
+class ServerConfig(ComputeConfig, AdapterConfig, KeptConfig, ReplicaConfig):
+    """Settings of ``split-server serve``. Times in seconds, sizes in bytes."""
+
     threads: int = option(
         0,
         help="threads of one matrix product; 0 chooses by the model's size and the free cores",

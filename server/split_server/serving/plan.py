@@ -7,7 +7,8 @@ import logging
 import torch
 
 from split_server.checkpoint.folder import Checkpoint
-from split_server.checkpoint.layers.speed import read_speed
+from split_server.checkpoint.layers.folder import default_folder
+from split_server.checkpoint.layers.speed import folder_speed
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.compat.responses.kept import KEPT_BYTES
 from split_server.compat.scoring.blocks import SCORE_BYTES
@@ -138,6 +139,8 @@ def described_plan(config: ComputeConfig, checkpoint: Checkpoint) -> list[str]:
     item = planner.plan.shape.item_bytes
     lines = [f"{checkpoint.name}, {item} bytes a value"]
     if streamed is not None:
-        lines += described_streaming(streamed, read_speed(checkpoint.weight_files))
+        folder = config.stream_folder or default_folder()
+        speed = folder_speed(folder, checkpoint.weight_files)
+        lines += described_streaming(streamed, speed)
     lines += described(planner.plan, need.kept, planner.reserve, left)
     return lines + (sizes_of_ways(checkpoint, item) if config.quantize == "auto" else [])

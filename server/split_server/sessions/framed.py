@@ -176,6 +176,7 @@ class FramedSessions:
             interactive_rows=info.interactive_rows,
             tiers=session.inexact,
             replica=self._replica,
+            streamed=info.streamed,
         )
 
     def _capabilities(self, session: Session) -> tuple[str, ...]:

@@ -41,6 +41,11 @@ def test_a_server_that_names_itself_is_named() -> None:
     assert "replica room-2, as it calls itself" in text_of(replica="room-2")
 
 
+def test_layers_that_are_read_in_each_pass_are_told() -> None:
+    assert "layers" not in text_of(layers=30)
+    assert "layers 22 of 30 read from disk in each pass" in text_of(streamed=22, layers=30)
+
+
 def test_the_words_claim_no_more_than_is_so() -> None:
     text = text_of()
     assert "assume that it can recover the prompt and the reply" in text

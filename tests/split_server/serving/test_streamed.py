@@ -102,7 +102,7 @@ def test_what_cannot_be_read_from_disk_is_refused_by_name(
 def wide_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose layers are most of what it takes."""
     path = tmp_path_factory.mktemp("wide") / "wide"
-    shape = {"hidden_size": 256, "intermediate_size": 2048, "num_hidden_layers": 12}
+    shape: dict[str, Any] = {"hidden_size": 256, "intermediate_size": 2048, "num_hidden_layers": 12}
     return tiny_checkpoint("qwen2", path, **shape)
 
 

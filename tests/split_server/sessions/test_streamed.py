@@ -28,6 +28,7 @@ def test_replies_are_those_of_generate_and_wide_steps_are_interactive(
             device = await Device(service, family_path).open()
             assert device.protocol.opened is not None
             assert device.protocol.opened.interactive_rows == 32
+            assert device.protocol.opened.streamed == 2
             found = await device.greedy(_IDS, 12)
             assert found == oracle.greedy(family_path, _IDS, 12)[: len(found)]
 

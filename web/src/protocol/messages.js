@@ -47,6 +47,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {number} interactiveRows with so many rows a step still is interactive
  * @property {import('./steps/tiers.js').Tiers} tiers which of the positions held are not exact
  * @property {string | null} replica what the server that answers calls itself among others like it
+ * @property {number} streamed decoder layers that are read from disk in each pass
  */
 /**
  * @typedef {object} Restore have a session hold as much of `probe` as the server has

@@ -149,6 +149,7 @@ function parseOpened(fields) {
     interactiveRows: interactiveOf(fields),
     tiers: tiersField(fields.raw('tiers')),
     replica: fields.optionalText('replica'),
+    streamed: fields.optionalCount('streamed', LARGEST_LAYERS),
   };
 }
 

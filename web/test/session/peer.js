@@ -131,7 +131,7 @@ export class Peer {
       type: 'opened', session, manifest: this.manifest, dtype: message.dtype ?? this.dtype,
       maxRows: this.maxRows, maxContext: this.maxContext, version: 1, capabilities: this._announced(),
       layers: this.layers, heads: this.layers, cached, prefix: held.chain.at(cached),
-      interactiveRows: this.interactiveRows, tiers: {}, replica: null,
+      interactiveRows: this.interactiveRows, tiers: {}, replica: null, streamed: 0,
     });
   }
 

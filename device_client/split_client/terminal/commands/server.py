@@ -85,6 +85,8 @@ class Server:
             drafts=self.chat.drafts != "off",
             redaction=self._redacted(),
             replica=self.client.replica,
+            streamed=self.client.streamed,
+            layers=self.client.manifest.num_layers,
         )
 
     def _redacted(self) -> str | None:

@@ -19,8 +19,8 @@ class ModelInfo:
     """Names and sizes of a model.
 
     ``num_heads``: query heads of one layer; ``dtype``: the compute dtype by its wire name;
-    ``kv_bytes_per_position``: all layers, keys and values; ``streamed``: some layers are read from
-    disk in each pass, which then takes about as long for many rows as for one.
+    ``kv_bytes_per_position``: all layers, keys and values; ``streamed``: layers that are read from
+    disk in each pass, which with any of them takes about as long for many rows as for one.
     """
 
     name: str
@@ -33,7 +33,7 @@ class ModelInfo:
     dtype: WireDtype
     eos_token_ids: tuple[int, ...]
     kv_bytes_per_position: int
-    streamed: bool = False
+    streamed: int = 0
 
     @property
     def interactive_rows(self) -> int:

@@ -132,7 +132,7 @@ def load_backbone(
         # Matrices that were merged leave blocks that nothing of the model fits into any more.
         torch.cuda.empty_cache()
     info = model_info(checkpoint, family.name, compute)
-    info = replace(info, streamed=stream is not None)
+    info = replace(info, streamed=0 if stream is None else len(stream.numbers))
     backbone = Backbone(
         module,
         info,

@@ -30,8 +30,7 @@ class _Two(torch.nn.Module):
         self.kind = "full_attention"
 
     def forward(self, factor: int) -> list[torch.Tensor]:
-        one, two = self.get_submodule("one"), self.get_submodule("two")
-        return [factor * one.weight, factor * two.weight]
+        return [factor * self.get_parameter(name) for name in ("one.weight", "two.weight")]
 
 
 def _expected(number: int) -> list[torch.Tensor]:

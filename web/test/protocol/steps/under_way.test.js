@@ -20,6 +20,7 @@ function session() {
   device.receive(encodeServerMessage({
     type: 'opened', session: 's', manifest: MANIFEST, dtype: 'f32', maxRows: 4, maxContext: 40, version: 1,
     capabilities: [], layers: 0, heads: 0, cached: 0, prefix: new Uint8Array(0), interactiveRows: 16, tiers: {}, replica: null,
+    streamed: 0,
   }));
   return device;
 }
