@@ -18,6 +18,11 @@ _AT_END = """() => {
   const { scrollTop, scrollHeight, clientHeight } = document.querySelector('.scroll');
   return scrollHeight - clientHeight - scrollTop < 2;
 }"""
+_FOUND_IN_VIEW = """() => {
+  const [range] = CSS.highlights.get('found') ?? [];
+  const { top, bottom } = range?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+  return bottom > top && top > 0 && bottom < innerHeight;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +146,22 @@ def test_a_long_message_is_folded_until_all_of_it_is_asked_for(phone: ChatPage) 
     assert bubble.evaluate("it => it.clientHeight + 1 >= it.scrollHeight")
     page.get_by_role("button", name="Show less").tap()
     assert bubble.evaluate("it => it.clientHeight < it.scrollHeight / 2")
+
+
+def test_what_stands_at_the_end_of_a_very_long_message_is_found_and_gone_to(
+    phone: ChatPage,
+) -> None:
+    page = phone.page
+    text = "\n".join(f"line {number} of a file" for number in range(3000))
+    said = [{"role": "user", "content": text}]
+    imported(phone, {"format": "gatelink.conversation", "version": 1, "messages": said})
+    bubble = page.locator(".bubble")
+    assert bubble.evaluate("it => it.textContent") == text
+    assert bubble.locator(".text-part").count() > 5
+    page.get_by_role("button", name="Find in this chat").tap()
+    page.get_by_role("searchbox").fill("line 2990 of")
+    page.get_by_text("1 of 1").wait_for()
+    page.wait_for_function(_FOUND_IN_VIEW)
 
 
 def test_buttons_of_earlier_messages_come_when_a_finger_rests_on_them(phone: ChatPage) -> None:

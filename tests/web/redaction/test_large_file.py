@@ -60,7 +60,7 @@ def _sent(chat: ChatPage, file: Path) -> str:
 def test_no_task_takes_long_while_a_megabyte_is_redacted(
     chromium: Browser, url: str, file: Path, tmp_path: Path
 ) -> None:
-    longest = []
+    longest: list[float] = []
     while not longest or (longest[-1] > LONGEST_TASK_MS and len(longest) < _TRACES):
         trace = tmp_path / "trace.json"
         with opened(chromium, url + _ENGINE, fresh=True, **DESKTOP) as chat:
