@@ -1,1 +1,1 @@
-import{a as r,b as s,j as p}from"./chunk-JAA54A4J.js";import"./chunk-DMGGR5GD.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-YFO6RNVZ.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
+import{a as r,b as s,j as p}from"./chunk-C3I2UNFI.js";import"./chunk-KAARJU4X.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-4YR4MEAL.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
