@@ -138,7 +138,7 @@ def test_a_server_in_plain_http_is_told_to_pair_nobody(
 ) -> None:
     with running_server(token=token) as plain:
         link = PairingLink.parse(f"{plain.url}/pair#ABCDEFGH")
-        with pytest.raises(PairingFailed, match="pairs no devices.*--token.*--tls on"):
+        with pytest.raises(PairingFailed, match=r"pairs no devices.*--token.*--tls on"):
             pair(link, "laptop", servers)
     assert servers.all() == []
 
@@ -171,6 +171,21 @@ def test_a_typed_code_needs_the_fingerprint_to_be_confirmed(
     pair(link, "phone", servers, confirm)
     assert server.doorway.certificate is not None
     assert seen == [server.doorway.certificate.authority.fingerprint]
+
+
+def test_a_server_that_the_system_believes_needs_no_fingerprint(
+    server: RunningServer,
+    state: Path,
+    servers: KnownServers,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code = invitation(StateFolder(state), server.url, time.time()).code
+    monkeypatch.setenv("SSL_CERT_FILE", str(state / "ca.pem"))
+    known = pair(PairingLink.parse(server.url, code), "believer", servers)
+    assert known.ca is None
+    with SplitClient(server.url, token=known.token, cache=tmp_path / "cache") as client:
+        assert client.chat(QUESTION, SamplingParams(), max_tokens=2).read()
 
 
 def test_a_revoked_device_is_cut_off_in_the_middle_of_its_connection(

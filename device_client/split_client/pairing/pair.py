@@ -25,8 +25,8 @@ _NOT_FOUND = 404
 # A server without pairing has no such resource, or asks for a token before it says so.
 _PAIRS_NOBODY = frozenset({"not_found", "method_not_allowed", "unauthorized"})
 _NOT_HERE = (
-    "this server pairs no devices (HTTP status {status}); use a token of it with --token, or have it "
-    "started with --tls on, without which tokens would travel in the clear"
+    "this server pairs no devices (HTTP status {status}); use a token of it with --token, or have "
+    "it started with --tls on, without which tokens would travel in the clear"
 )
 
 
@@ -54,10 +54,16 @@ def pair(
 
 
 def _authority(link: PairingLink, confirm: Callable[[bytes], bool]) -> str | None:
-    """PEM of the authority to pin; None where the server has a certificate of a public one."""
+    """PEM of the authority to pin; None where the system's believe what answers there, as where a
+    balancer shows a certificate of its own.
+    """
+    if link.fingerprint is None and _believed(link.endpoint):
+        return None
     status, der = _request(link.endpoint, unverified_context(), "GET", "/ca.crt")
     if status == _NOT_FOUND and link.fingerprint is None:
         return None
+    if status != httpx.codes.OK:
+        raise read_refusal(der, None) or PairingFailed(f"HTTP status {status}: try again later")
     found = hashlib.sha256(der).digest()
     if link.fingerprint is not None and found != link.fingerprint:
         raise WrongAuthority
@@ -67,6 +73,15 @@ def _authority(link: PairingLink, confirm: Callable[[bytes], bool]) -> str | Non
         return ssl.DER_cert_to_PEM_cert(der)
     except ValueError as error:
         raise WrongAuthority from error
+
+
+def _believed(endpoint: Endpoint) -> bool:
+    """Whether the system's authorities vouch for it; False where it cannot be asked."""
+    try:
+        _exchanged(endpoint, ssl.create_default_context(), "HEAD", "/ca.crt")
+    except (*UNREACHED, httpx.HTTPError, PairingFailed):
+        return False
+    return True
 
 
 def _redeem(link: PairingLink, name: str, ca: str | None) -> tuple[str, str, str]:
@@ -104,20 +119,30 @@ def _request(
     path: str,
     body: dict[str, str] | None = None,
 ) -> tuple[int, bytes]:
-    url = endpoint.url + path
-    client = httpx.Client(verify=context, timeout=_SECONDS, trust_env=not endpoint.is_loopback)
-    request = client.build_request(method, url, json=body)
     try:
-        with exchange_once(client, request, _SECONDS) as response:
-            data = bytearray()
-            for part in response.iter_raw():
-                data += part
-                if len(data) > _MAX_ANSWER:
-                    raise PairingFailed("the server's answer is longer than any to a pairing")
-            return response.status_code, bytes(data)
+        return _exchanged(endpoint, context, method, path, body)
     except UNREACHED as error:
         raise unreachable(endpoint, error, _SECONDS, probe=True) from error
     except httpx.HTTPError as error:
         reason = str(error) or type(error).__name__
         found = misunderstood(endpoint) or ServerUnreachable(endpoint.authority, reason)
         raise found from error
+
+
+def _exchanged(
+    endpoint: Endpoint,
+    context: ssl.SSLContext,
+    method: str,
+    path: str,
+    body: dict[str, str] | None = None,
+) -> tuple[int, bytes]:
+    """Raises the errors of httpx, PairingFailed."""
+    client = httpx.Client(verify=context, timeout=_SECONDS, trust_env=not endpoint.is_loopback)
+    request = client.build_request(method, endpoint.url + path, json=body)
+    with exchange_once(client, request, _SECONDS) as response:
+        data = bytearray()
+        for part in response.iter_raw():
+            data += part
+            if len(data) > _MAX_ANSWER:
+                raise PairingFailed("the server's answer is longer than any to a pairing")
+        return response.status_code, bytes(data)

@@ -42,10 +42,15 @@ class Balancer:
         with (self.folder / "output").open("ab") as output:
             self._process = subprocess.Popen(self._command, stdout=output, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + _START_SECONDS
-        while not _listens(self._port):
+        while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{self.name} did not start; see {self.folder}")
             time.sleep(0.01)
+
+    def _answers(self) -> bool:
+        # HAProxy puts its socket for figures in place after its ports.
+        asked = self.name != HAPROXY_NAME or admin_socket(self.folder).exists()
+        return asked and _listens(self._port)
 
     def kill(self) -> None:
         """End it without a word, its workers too."""

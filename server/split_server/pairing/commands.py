@@ -92,8 +92,9 @@ def _address(state: StateFolder, last: Running, *, local: bool) -> str:
     """
     if not last.urls:
         raise NoServer(
-            "no server has run with this state folder, or its machine was on no network; start "
-            "one with split-server serve --lan, or name its address with --url"
+            "no server that pairs devices has run with this state folder, or its machine was on no "
+            "network; start one with split-server serve --lan (a replica with --tls on), or name "
+            "its address with --url"
         )
     for url in last.urls:
         if not local or vouched_for(state, _host(url), last.replicas):
