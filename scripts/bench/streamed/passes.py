@@ -44,7 +44,8 @@ def _round(streamed: Worker, plain: Worker, rows: int, times: _Times) -> bool:
 
 
 def _told(setting: Setting, times: _Times) -> list[str]:
-    print(heading(f"A pass of {setting.streamed} layers on disk, {setting.shape}", setting.dtype))
+    kept = setting.dtype if setting.quantize == "none" else f"{setting.dtype}, {setting.quantize}"
+    print(heading(f"A pass of {setting.streamed} layers on disk, {setting.shape}", kept))
     rows = [
         [name, *(_cell(times[key, count], scale, unit) for count in (1, MANY))]
         for name, key, scale, unit in _LINES

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from scripts.bench import options as common
@@ -37,11 +38,14 @@ def main() -> None:
             streamed=options.streamed or int(SHAPES[options.shape]["num_hidden_layers"]),
             threads=options.threads,
             rounds=options.rounds,
+            quantize=options.quantize,
         )
         if "pass" in options.parts:
             problems += passes(setting)
         if "peer" in options.parts:
-            problems += against_peer(setting, options.peer_python, options.group_bytes)
+            problems += against_peer(
+                replace(setting, quantize="none"), options.peer_python, options.group_bytes
+            )
         if "memory" in options.parts:
             problems += _memory(setting, options.passes)
         if "damage" in options.parts:
@@ -79,6 +83,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--passes", type=int, default=1000)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--group-bytes", type=int, default=700_000_000)
+    parser.add_argument(
+        "--quantize",
+        default="none",
+        choices=("none", "int8"),
+        help="of the parts pass and memory",
+    )
     parser.add_argument("--peer-python", help="the interpreter of an environment with accelerate")
     return parser.parse_args()
 

@@ -16,8 +16,8 @@ _OURS = "scripts.bench.streamed.worker"
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """The checkpoint at ``path``, of which ``streamed`` layers are in a file in ``layers``; how
-    often is timed.
+    """The checkpoint at ``path``, of which ``streamed`` layers are in a file in ``layers``, with
+    matrices as ``quantize`` says; how often is timed.
     """
 
     path: Path
@@ -27,6 +27,7 @@ class Setting:
     streamed: int
     threads: int
     rounds: int
+    quantize: str = "none"
 
 
 @contextmanager
@@ -34,7 +35,13 @@ def ours(setting: Setting, streamed: int, group: Group | None = None) -> Iterato
     """This engine with so many layers on disk."""
     with started(setting, _OURS, group) as worker:
         folder, threads = str(setting.layers), setting.threads
-        worker.ask(op="load", streamed=streamed, folder=folder, threads=threads)
+        worker.ask(
+            op="load",
+            streamed=streamed,
+            folder=folder,
+            threads=threads,
+            quantize=setting.quantize,
+        )
         yield worker
 
 

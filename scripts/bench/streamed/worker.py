@@ -44,17 +44,20 @@ class StreamedWorker(Operations):
         self._sessions: list[KVCache] = []
         self._length = 0
 
-    def load(self, streamed: int, folder: str, threads: int) -> dict[str, Any]:
+    def load(
+        self, streamed: int, folder: str, threads: int, quantize: str = "none"
+    ) -> dict[str, Any]:
         """The model with so many layers on disk; what it holds, and what was planned."""
-        need = weights_need(self._checkpoint, self._item)
+        need = weights_need(self._checkpoint, self._item, quantize)
         if streamed:
-            found = streaming(self._checkpoint, self._item, streamed)
+            found = streaming(self._checkpoint, self._item, streamed, quantize)
             need = found.need
             file = layer_file(
                 self._checkpoint,
                 getattr(torch, self._dtype),
                 Path(folder),
                 str(self._checkpoint.path),
+                quantize=quantize,
             )
             self._on_disk = LayersOnDisk(found.numbers, file)
         self._planned = self._base + need.kept + _BESIDES
@@ -63,6 +66,7 @@ class StreamedWorker(Operations):
             self._dtype,
             "cpu",
             linears="plain",
+            quantize=quantize,
             threads=threads,
             on_disk=self._on_disk,
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from split_server.checkpoint.families import EMBEDDING, HEAD, HEAD_BIAS
 from split_server.checkpoint.folder import Checkpoint
+from split_server.checkpoint.safetensors_index import TensorSlice
 from split_server.engine.streamed.slots import SLOTS
 from split_server.engine.streamed.spread import spread
 from split_server.errors import ModelTooLarge
@@ -18,12 +19,15 @@ from split_server.memory.weights import (
     WeightsNeed,
     beside,
     check_weights,
+    kept_bytes,
     weights_need,
 )
 
 _LAYER = re.compile(r"model\.layers\.(\d+)\.")
 # Beside the tensors of a layer: gaps between them and up to a whole page.
 _GAPS = 8192
+# And rows and columns that fill up blocks of the kernel.
+_PACKED_GAPS = 1 << 20
 # A pass costs the same whoever takes part, so there should be room for some; at least for one.
 _SESSIONS, _POSITIONS = (4, 1), 2048
 
@@ -45,13 +49,20 @@ class Streaming:
         return self.layers - len(self.numbers)
 
 
-def streaming(checkpoint: Checkpoint, item_bytes: int, count: int) -> Streaming:
-    """With ``count`` layers on disk, all where it has fewer, in values of ``item_bytes``."""
-    sizes = _layer_sizes(checkpoint, item_bytes)
+def streaming(
+    checkpoint: Checkpoint, item_bytes: int, count: int, quantize: str = "none"
+) -> Streaming:
+    """With ``count`` layers on disk, all where it has fewer, in values of ``item_bytes``;
+    ``quantize``: their matrices are none or int8.
+    """
+    sizes = _layer_sizes(checkpoint, item_bytes, quantize)
     numbers = tuple(spread(len(sizes), min(count, len(sizes))))
     away = sum(sizes[number] for number in numbers)
-    whole = weights_need(checkpoint, item_bytes)
-    slots = SLOTS * max(sizes[number] + _GAPS for number in numbers)
+    whole = weights_need(checkpoint, item_bytes, quantize)
+    packed = quantize == "int8"
+    # Packed matrices are read beside their slots.
+    gaps = _PACKED_GAPS if packed else _GAPS
+    slots = (SLOTS + packed) * max(sizes[number] + gaps for number in numbers)
     # What is read is converted a tensor at a time, and written a layer at a time.
     largest = max(
         tensor.size + tensor.size // ITEM_BYTES[tensor.dtype] * item_bytes
@@ -59,17 +70,23 @@ def streaming(checkpoint: Checkpoint, item_bytes: int, count: int) -> Streaming:
         if name not in (EMBEDDING, HEAD, HEAD_BIAS)
     )
     kept = whole.kept - away + slots
-    peak = kept + largest + beside(checkpoint, item_bytes)
+    # Layers that stay are loaded plain, and quantized group by group.
+    plain = _layer_sizes(checkpoint, item_bytes)
+    stays = sum(plain) - sum(sizes) - sum(plain[number] - sizes[number] for number in numbers)
+    peak = kept + max(stays, 0) + largest + beside(checkpoint, item_bytes)
     return Streaming(numbers, len(sizes), away, WeightsNeed(kept, peak, 0))
 
 
-def fewest_streamed(checkpoint: Checkpoint, item_bytes: int, planner: MemoryPlanner) -> Streaming:
+def fewest_streamed(
+    checkpoint: Checkpoint, item_bytes: int, planner: MemoryPlanner, quantize: str = "none"
+) -> Streaming:
     """The fewest layers on disk with which the model and some sessions fit into memory.
 
     Raises ModelTooLarge when it does not with all of them there.
     """
     total = len(_layer_sizes(checkpoint, item_bytes))
-    found = [streaming(checkpoint, item_bytes, count) for count in range(1, total + 1)]
+    counts = range(1, total + 1)
+    found = [streaming(checkpoint, item_bytes, count, quantize) for count in counts]
     for sessions in _SESSIONS:
         for one in found:
             if _fits(one, planner, sessions):
@@ -104,9 +121,9 @@ def _beside(planner: MemoryPlanner, sessions: int) -> int:
     return planner.reserve + plan.largest_workspace(positions) + caches
 
 
-def _layer_sizes(checkpoint: Checkpoint, item_bytes: int) -> list[int]:
-    sizes: Counter[int] = Counter()
+def _layer_sizes(checkpoint: Checkpoint, item_bytes: int, quantize: str = "none") -> list[int]:
+    layers: defaultdict[int, dict[str, TensorSlice]] = defaultdict(dict)
     for name, tensor in checkpoint.tensors.items():
         if found := _LAYER.match(name):
-            sizes[int(found[1])] += tensor.size // ITEM_BYTES[tensor.dtype] * item_bytes
-    return [sizes[number] for number in sorted(sizes)]
+            layers[int(found[1])][name] = tensor
+    return [kept_bytes(layers[number], item_bytes, quantize) for number in sorted(layers)]

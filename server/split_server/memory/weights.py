@@ -52,7 +52,7 @@ def weights_need(checkpoint: Checkpoint, item_bytes: int, quantize: str = "none"
     middle = _middle(checkpoint)
     converted = any(ITEM_BYTES[tensor.dtype] != item_bytes for tensor in tensors)
     quantized = quantize in _HELD_BYTES
-    kept = _kept(middle, item_bytes, quantize)
+    kept = kept_bytes(middle, item_bytes, quantize)
     loaded = _bytes(tensors, item_bytes) if converted else kept
     peak = loaded + (kept if converted and quantized else 0) + beside(checkpoint, item_bytes)
     mapped = sum(file.stat().st_size for file in checkpoint.weight_files)
@@ -124,7 +124,7 @@ def _int4_layer(layer: str, rows: int, columns: int, item_bytes: int) -> int:  #
 _HELD_BYTES = {"int8": _int8_layer, "int4": _int4_layer}
 
 
-def _kept(middle: Mapping[str, TensorSlice], item_bytes: int, quantize: str) -> int:
+def kept_bytes(middle: Mapping[str, TensorSlice], item_bytes: int, quantize: str) -> int:
     """Bytes of matrices as they are quantized, of biases of int8 as float32, and of the others as
     they are.
     """

@@ -14,6 +14,7 @@ from split_server.compat.responses.kept import KEPT_BYTES
 from split_server.compat.scoring.blocks import SCORE_BYTES
 from split_server.compat.text_process import TEXT_BYTES, process_bytes
 from split_server.engine.budget import pass_rows
+from split_server.engine.linears.integers.raw import raw_fault
 from split_server.engine.model.loader import resolve_device, resolve_dtype
 from split_server.engine.model.packed import padded
 from split_server.errors import EngineUnusable, ModelTooLarge
@@ -73,10 +74,10 @@ def plan_stream(
     if config.stream.isdigit():
         if against:
             raise EngineUnusable(f"--stream {config.stream}: {against}")
-        return streaming(checkpoint, item, int(config.stream))
+        return streaming(checkpoint, item, int(config.stream), config.quantize)
     if config.stream == "off" or against or not _too_large(checkpoint, planner, need):
         return None
-    return fewest_streamed(checkpoint, item, planner)
+    return fewest_streamed(checkpoint, item, planner, config.quantize)
 
 
 def _too_large(checkpoint: Checkpoint, planner: MemoryPlanner, need: WeightsNeed) -> bool:
@@ -91,9 +92,10 @@ def _against_streaming(config: ComputeConfig, checkpoint: Checkpoint) -> str:
     """The reason why no layer can be read from disk in each pass; empty where it can."""
     if resolve_device(config.device).type != "cpu":
         return "layers are read from disk for a processor only; try --device cpu"
-    if config.quantize != "none" or checkpoint.grouped:
-        return "layers are read from disk as plain matrices, which quantized ones are not"
-    return ""
+    if config.quantize not in ("none", "int8") or checkpoint.grouped:
+        return "layers are read from disk plain or as int8, not as they are quantized here"
+    fault = raw_fault() if config.quantize == "int8" else ""
+    return f"int8 layers cannot be read from disk here: {fault}" if fault else ""
 
 
 def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:

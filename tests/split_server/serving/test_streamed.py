@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from split_server.checkpoint.folder import open_checkpoint
+from split_server.engine.linears.integers.raw import raw_fault
 from split_server.errors import EngineUnusable, ModelTooLarge, UnusableModel
 from split_server.memory.limit import MemoryLimit, Room
 from split_server.memory.planner import MemoryPlanner
@@ -55,6 +56,33 @@ def test_replies_are_those_of_plain_matrices_in_memory(tiny_path: Path, tmp_path
     assert texts["off"]
 
 
+def test_replies_of_int8_layers_are_those_of_int8_in_memory(
+    tiny_path: Path, tmp_path: Path
+) -> None:
+    if raw_fault():
+        pytest.skip(raw_fault())
+    texts = []
+    for stream in ("off", "2"):
+        settings = _settings(tmp_path, stream=stream, quantize="int8")
+        with running_server(tiny_path, **settings) as server, server.client() as client:
+            texts.append(_reply(client)["choices"][0]["text"])
+    assert texts[0] == texts[1] != ""
+    [path] = tmp_path.glob("*.layers")
+    before = path.read_bytes()
+    # Plain layers are others.
+    assert load_parts(_config(tiny_path, tmp_path, stream="2", compat=False)).stream is not None
+    assert len(list(tmp_path.glob("*.layers"))) == 2
+    assert path.read_bytes() == before
+
+
+def test_a_machine_that_cannot_put_packed_bytes_back_says_so(
+    tiny_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "raw_fault", lambda: "the operator is gone")
+    with pytest.raises(EngineUnusable, match=r"int8 layers .* the operator is gone"):
+        load_parts(_config(tiny_path, tmp_path, stream="2", quantize="int8"))
+
+
 def test_a_layer_that_rots_is_an_error_in_words_and_the_server_goes_on(
     tiny_path: Path, tmp_path: Path
 ) -> None:
@@ -88,9 +116,7 @@ def test_a_file_that_rotted_between_two_starts_never_serves(
     assert load_parts(config).stream is not None
 
 
-@pytest.mark.parametrize(
-    "options", [{"quantize": "int8"}, {"quantize": "int4"}, {"quantize": "auto"}]
-)
+@pytest.mark.parametrize("options", [{"quantize": "int4"}, {"quantize": "auto"}])
 def test_what_cannot_be_read_from_disk_is_refused_by_name(
     tiny_path: Path, tmp_path: Path, options: dict[str, str]
 ) -> None:

@@ -28,7 +28,8 @@ _MAGIC = b"GLLAYERS"
 _HEAD = struct.Struct(f"<8sI{DIGEST_BYTES}s")
 HEAD_BYTES: Final = _HEAD.size
 _TENSOR_ALIGNMENT = 64
-_ITEM_BYTES = {"f32": 4, "f16": 2, "bf16": 2}
+# Bytes in the order of a kernel are raw.
+_ITEM_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "raw": 1}
 _MOST_DIMENSIONS = 8
 
 

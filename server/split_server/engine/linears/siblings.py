@@ -25,6 +25,12 @@ def grouped(places: Iterable[Place]) -> list[list[Place]]:
     return list(groups.values())
 
 
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names of layers with the same input in the order in which families have them."""
+    order = {name: at for names in _TOGETHER for at, name in enumerate(names)}
+    return sorted(names, key=lambda name: order.get(name, 0))
+
+
 def leader(name: str) -> str:
     """The first of the layers with which the one of this name shares its input."""
     return next((names[0] for names in _TOGETHER if name in names), name)

@@ -9,6 +9,7 @@ https://arxiv.org/abs/2211.10438, section 4).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import torch
 
@@ -26,10 +27,32 @@ class StackedProduct(SharedProduct):
 
     def __init__(self, weights: Sequence[torch.Tensor], bias: torch.Tensor | None = None) -> None:
         """``bias``: float32, of all matrices one after the other."""
-        super().__init__([len(weight) for weight in weights], weights[0].shape[1])
-        self._bias = bias
-        self._columns = _column_scales(weights)
-        self._product = _quantized(weights, self._columns)
+        found = whole_numbers(weights)
+        product = integer_product(found.matrix, found.scales)
+        self._take([len(weight) for weight in weights], product, found.columns, bias)
+
+    @classmethod
+    def of(
+        cls,
+        sizes: Sequence[int],
+        product: IntegerProduct,
+        columns: torch.Tensor,
+        bias: torch.Tensor | None,
+    ) -> StackedProduct:
+        """Of matrices with ``sizes`` rows that were made whole numbers before."""
+        made = cls.__new__(cls)
+        made._take(sizes, product, columns, bias)
+        return made
+
+    def _take(
+        self,
+        sizes: Sequence[int],
+        product: IntegerProduct,
+        columns: torch.Tensor,
+        bias: torch.Tensor | None,
+    ) -> None:
+        super().__init__(sizes, len(columns))
+        self._product, self._columns, self._bias = product, columns, bias
 
     @property
     def factors(self) -> torch.Tensor:
@@ -49,6 +72,22 @@ class StackedProduct(SharedProduct):
         return product
 
 
+class WholeNumbers(NamedTuple):
+    """``matrix`` int8 [out, in] of some matrices one below the other, ``scales`` [out] of its rows
+    and ``columns`` [in], both float32.
+    """
+
+    matrix: torch.Tensor
+    scales: torch.Tensor
+    columns: torch.Tensor
+
+
+def whole_numbers(weights: Sequence[torch.Tensor]) -> WholeNumbers:
+    """Those of ``weights`` [out, in], all with the same input."""
+    columns = _column_scales(weights)
+    return WholeNumbers(*_rounded(weights, columns), columns)
+
+
 def _column_scales(weights: Sequence[torch.Tensor]) -> torch.Tensor:
     """float32 [in]; 0 for a column of zeros, so that its inputs count for nothing."""
     squares = torch.zeros(weights[0].shape[1], dtype=torch.float64)
@@ -59,7 +98,10 @@ def _column_scales(weights: Sequence[torch.Tensor]) -> torch.Tensor:
     return squares.div_(rows).pow_(0.25).float()
 
 
-def _quantized(weights: Sequence[torch.Tensor], columns: torch.Tensor) -> IntegerProduct:
+def _rounded(
+    weights: Sequence[torch.Tensor], columns: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The matrix and the scales of its rows."""
     whole = torch.empty((sum(map(len, weights)), len(columns)), dtype=torch.int8)
     scales = torch.empty(len(whole))
     inverse = torch.where(columns > 0, columns.reciprocal(), 0.0)
@@ -73,7 +115,7 @@ def _quantized(weights: Sequence[torch.Tensor], columns: torch.Tensor) -> Intege
             # The values of a row are within +-1, their high bytes within +-127.
             scales[place] = scale.div_(LARGEST)
             begin = place.stop
-    return integer_product(whole, scales)
+    return whole, scales
 
 
 def _parts(weight: torch.Tensor) -> Iterator[torch.Tensor]:

@@ -97,7 +97,7 @@ def load_backbone(
     0: chosen by size); layers: modules, or auto (``arrange_layers``); quantize: none, int8 or int4,
     with which ``linears`` is about the layers alone, or auto: none, and the ways are raced.
     Matrices that the checkpoint keeps in four bits stay those with int4 and are unpacked otherwise.
-    on_disk: layers that are read in each pass, as plain matrices of a processor.
+    on_disk: layers that are read in each pass, plain or with int8 as that, of a processor.
     Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
     """
     family = family_of(checkpoint.config)

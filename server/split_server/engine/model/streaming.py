@@ -24,6 +24,12 @@ from split_server.engine.linears.int4.stored import read_tensor
 from split_server.engine.model.convert import WIRE_NAMES
 from split_server.engine.model.grouped import module_of
 from split_server.engine.model.packed import PACKED_ATTENTION
+from split_server.engine.streamed.integers import (
+    Shapes,
+    kernel_name,
+    stored_tensors,
+    write_values,
+)
 from split_server.engine.streamed.layers import Stream, StreamedLayer
 from split_server.errors import MalformedCheckpoint
 
@@ -38,15 +44,30 @@ class LayersOnDisk:
     file: LayerFile
 
 
-def layer_file(checkpoint: Checkpoint, dtype: torch.dtype, folder: Path, digest: str) -> LayerFile:
+def layer_file(
+    checkpoint: Checkpoint,
+    dtype: torch.dtype,
+    folder: Path,
+    digest: str,
+    *,
+    quantize: str = "none",
+) -> LayerFile:
     """The layers of ``checkpoint``, whose weights have this ``digest``, in a file in ``folder``.
 
-    Made now, which takes minutes, where there is none. Raises LayersNotKept, MalformedCheckpoint.
+    ``quantize``: none, or int8 where ``raw_fault`` finds none. Made now, which takes minutes, where
+    there is none. Raises LayersNotKept, MalformedCheckpoint.
     """
-    index = LayerIndex(f"{digest} {WIRE_NAMES[dtype]} plain", _layers(checkpoint, dtype))
+    layers, name = _shapes(checkpoint), WIRE_NAMES[dtype]
     # Values are converted one tensor at a time while the disk writes; a team of threads would stay.
     with threads_set(1):
-        return LayerFolder(folder).opened(index, _filling(index, checkpoint, dtype))
+        if quantize == "int8":
+            stored = [laid_out(stored_tensors(shapes, name)) for shapes in layers]
+            index = LayerIndex(f"{digest} {name} int8 {kernel_name(layers)}", tuple(stored))
+            fill = _filling_integers(index, layers, checkpoint, dtype)
+        else:
+            index = LayerIndex(f"{digest} {name} plain", _plain(layers, name))
+            fill = _filling(index, checkpoint, dtype)
+        return LayerFolder(folder).opened(index, fill)
 
 
 def streamed_module(checkpoint: Checkpoint, dtype: torch.dtype, on_disk: LayersOnDisk) -> Any:
@@ -71,26 +92,40 @@ def streamed_module(checkpoint: Checkpoint, dtype: torch.dtype, on_disk: LayersO
 
 
 def stream_layers(module: Any, on_disk: LayersOnDisk) -> Stream:
-    """Have the layers of ``module`` that are on disk compute with what is read there."""
+    """Have the layers of ``module`` that are on disk compute with what is read there.
+
+    Raises MalformedCheckpoint where that is not what they compute with.
+    """
     stream = Stream(on_disk.file, on_disk.numbers)
-    for place, number in enumerate(stream.numbers):
-        module.layers[number] = StreamedLayer(module.layers[number], stream, place)
+    try:
+        for place, number in enumerate(stream.numbers):
+            module.layers[number] = StreamedLayer(module.layers[number], stream, place)
+    except KeyError as error:
+        stream.close()
+        raise MalformedCheckpoint(f"a layer of the checkpoint lacks {error}") from error
     return stream
 
 
-def _layers(checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[StoredLayer, ...]:
-    """Those of the checkpoint, with all their tensors, by their names within the layer."""
-    found: list[list[StoredTensor]] = [
-        [] for _ in range(int(checkpoint.config["num_hidden_layers"]))
+def _shapes(checkpoint: Checkpoint) -> list[dict[str, tuple[int, ...]]]:
+    """Of all tensors of each layer, by their names within the layer."""
+    found: list[dict[str, tuple[int, ...]]] = [
+        {} for _ in range(int(checkpoint.config["num_hidden_layers"]))
     ]
     for name, tensor in checkpoint.tensors.items():
         number, _, rest = name.removeprefix(_LAYERS).partition(".")
         if name.startswith(_LAYERS) and number.isdecimal() and int(number) < len(found):
-            found[int(number)].append(StoredTensor(rest, WIRE_NAMES[dtype], tensor.shape))
+            found[int(number)][rest] = tuple(tensor.shape)
     lacking = next((number for number, tensors in enumerate(found) if not tensors), None)
     if lacking is not None:
         raise MalformedCheckpoint(f"{checkpoint.name} lacks layer {lacking}")
-    return tuple(laid_out(tensors) for tensors in found)
+    return found
+
+
+def _plain(layers: Sequence[Shapes], dtype: str) -> tuple[StoredLayer, ...]:
+    return tuple(
+        laid_out([StoredTensor(name, dtype, tuple(shape)) for name, shape in shapes.items()])
+        for shapes in layers
+    )
 
 
 def _state(
@@ -117,5 +152,19 @@ def _filling(index: LayerIndex, checkpoint: Checkpoint, dtype: torch.dtype) -> F
             place = buffer[tensor.offset : tensor.offset + tensor.size]
             values = torch.frombuffer(place, dtype=dtype).view(tensor.shape)
             values.copy_(read_tensor(stored))
+
+    return fill
+
+
+def _filling_integers(
+    index: LayerIndex, layers: Sequence[Shapes], checkpoint: Checkpoint, dtype: torch.dtype
+) -> Fill:
+    """Puts layers with int8 matrices into a buffer, a group of matrices at a time."""
+
+    def fill(number: int, buffer: memoryview) -> None:
+        def read(name: str) -> torch.Tensor:
+            return read_tensor(checkpoint.tensors[f"{_LAYERS}{number}.{name}"]).to(dtype)
+
+        write_values(index.layers[number], layers[number], read, buffer)
 
     return fill

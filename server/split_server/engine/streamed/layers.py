@@ -12,7 +12,10 @@ from typing import Any
 import torch
 
 from split_server.checkpoint.layers.file import LayerFile
+from split_server.checkpoint.layers.layout import StoredLayer
+from split_server.engine.streamed.bound import bound
 from split_server.engine.streamed.errors import LayerUnreadable
+from split_server.engine.streamed.packed_slots import PackedSlot
 from split_server.engine.streamed.reader import LayerReader, ReadCounts
 from split_server.engine.streamed.slots import SLOTS, Slot
 
@@ -38,8 +41,8 @@ class Stream:
         self.numbers = tuple(numbers)
         stored = file.index.layers
         largest = max(stored[number].size for number in self.numbers)
-        self.slots = [Slot(largest) for _ in range(SLOTS)]
-        self.slot_bytes = SLOTS * largest
+        self.slots = _slots([stored[number] for number in self.numbers], largest)
+        self.slot_bytes = (SLOTS + isinstance(self.slots[0], PackedSlot)) * largest
         self.resident = len(stored) - len(self.numbers)
         self.pass_bytes = sum(stored[number].size for number in self.numbers)
         self.direct = file.direct
@@ -48,7 +51,7 @@ class Stream:
         self._clock, self._begun = clock, 0.0
         # Of the fastest of the last passes, from their first layer on disk to the end of the last.
         self._seconds: float | None = None
-        self._reader = LayerReader(file, self.numbers, [slot.buffer for slot in self.slots])
+        self._reader = LayerReader(file, self.numbers, self.slots)
         self._reader.start()
         weakref.finalize(self, self._reader.close)
 
@@ -99,6 +102,13 @@ class Stream:
         self._reader.close()
 
 
+def _slots(layers: Sequence[StoredLayer], largest: int) -> Sequence[Slot | PackedSlot]:
+    if any(tensor.dtype == "raw" for layer in layers for tensor in layer.tensors):
+        beside = Slot(largest)
+        return [PackedSlot(beside, layers) for _ in range(SLOTS)]
+    return [Slot(largest) for _ in range(SLOTS)]
+
+
 class StreamedLayer(torch.nn.Module):
     """``layer`` of Hugging Face's, which has the matrices at ``place`` of ``stream`` in a pass.
 
@@ -109,17 +119,12 @@ class StreamedLayer(torch.nn.Module):
         super().__init__()
         object.__setattr__(self, "_layer", layer)
         self._stream, self._place = stream, place
-        views = stream.views(place)
-        self._bound = [
-            (parameter, [view[name] for view in views])
-            for name, parameter in layer.named_parameters()
-        ]
+        self._bind = bound(layer, stream.views(place))
 
     def forward(self, *args: Any, **options: Any) -> Any:
         """As that of the layer. Raises LayerUnreadable."""
         with self._stream.held(self._place) as slot:
-            for parameter, tensors in self._bound:
-                parameter.data = tensors[slot]
+            self._bind(slot)
             return self._layer(*args, **options)
 
     def __getattr__(self, name: str) -> Any:

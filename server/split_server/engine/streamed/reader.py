@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from split_server.checkpoint.layers.errors import LayerFileDamaged
 from split_server.checkpoint.layers.file import LayerFile
+from split_server.engine.streamed.packed_slots import PackedSlot
+from split_server.engine.streamed.slots import Slot
 from split_server.engine.streamed.turns import Turns
 
 # A layer is compared with its digest when it is read first, and once in so many times.
@@ -31,7 +33,7 @@ class ReadCounts:
 
 
 class LayerReader:
-    """Fills ``buffers`` with ``layers`` of ``file``, in turn, until its turns are closed.
+    """Fills ``slots`` with ``layers`` of ``file``, in turn, until its turns are closed.
 
     ``clock`` in seconds.
     """
@@ -40,12 +42,12 @@ class LayerReader:
         self,
         file: LayerFile,
         layers: Sequence[int],
-        buffers: Sequence[memoryview],
+        slots: Sequence[Slot | PackedSlot],
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.turns = Turns(len(layers), len(buffers))
+        self.turns = Turns(len(layers), len(slots))
         self.counts = ReadCounts()
-        self._file, self._layers, self._buffers = file, layers, buffers
+        self._file, self._layers, self._slots = file, layers, slots
         self._clock = clock
         self._reads: Counter[int] = Counter()
         self._stamp = file.stamp()
@@ -64,9 +66,10 @@ class LayerReader:
     def _work(self) -> None:
         while (number := self.turns.to_fill()) is not None:
             layer = self._layers[number % len(self._layers)]
-            buffer = self._buffers[number % len(self._buffers)]
+            slot = self._slots[number % len(self._slots)]
             try:
-                self._fill(layer, buffer)
+                self._fill(layer, slot.buffer)
+                slot.settle(self._file.index.layers[layer])
             # Whatever it is, whoever waits for the layer is told.
             except Exception as error:  # noqa: BLE001
                 _log.error("layer %d of %s: %s", layer, self._file.path, error)

@@ -12,7 +12,7 @@ from split_server.checkpoint.layers.layout import StoredLayer
 
 # One that is computed with, one that is ready, one that is being read.
 SLOTS = 3
-_DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
 class Slot:
@@ -28,12 +28,20 @@ class Slot:
         # What is not there is found out now, and not in the middle of a pass.
         torch.frombuffer(self._pages, dtype=torch.uint8).zero_()
 
+    @property
+    def address(self) -> int:
+        """Where ``buffer`` begins."""
+        return torch.frombuffer(self._pages, dtype=torch.uint8).data_ptr()
+
+    def settle(self, layer: StoredLayer) -> None:
+        """``buffer`` has ``layer``, whose tensors are in it."""
+
     def tensors(self, layer: StoredLayer) -> Mapping[str, torch.Tensor]:
         """Views of what ``layer`` has in this slot, by their names."""
         whole = torch.frombuffer(self._pages, dtype=torch.uint8)
         return {
             tensor.name: whole[tensor.offset : tensor.offset + tensor.size]
-            .view(_DTYPES[tensor.dtype])
+            .view(DTYPES[tensor.dtype])
             .view(tensor.shape)
             for tensor in layer.tensors
         }

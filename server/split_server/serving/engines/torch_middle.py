@@ -100,7 +100,8 @@ def _on_disk(
     )
     dtype = resolve_dtype(checkpoint, config.dtype, resolve_device(config.device))
     folder = config.stream_folder or default_folder()
-    return LayersOnDisk(streamed.numbers, layer_file(checkpoint, dtype, folder, digest))
+    file = layer_file(checkpoint, dtype, folder, digest, quantize=config.quantize)
+    return LayersOnDisk(streamed.numbers, file)
 
 
 def _forward(backbone: Backbone) -> Forward | None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from split_server.checkpoint.folder import read_checkpoint
+from split_server.engine.linears.integers.raw import raw_fault
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
@@ -22,12 +23,21 @@ from tests.checkpoints import ALL_FAMILIES, tiny_checkpoint
 _STEPS = ((0, 20), (20, 1), (21, 1), (22, 8), (25, 1))
 
 
-def _loaded(path: Path, dtype: str, folder: Path | None, numbers: tuple[int, ...]) -> Backbone:
+def _loaded(
+    path: Path,
+    dtype: str,
+    folder: Path | None,
+    numbers: tuple[int, ...],
+    quantize: str = "none",
+) -> Backbone:
     checkpoint, on_disk = read_checkpoint(path, "tiny"), None
     if folder is not None:
-        file = layer_file(checkpoint, getattr(torch, dtype), folder, f"digest of {path}")
+        kind = getattr(torch, dtype)
+        file = layer_file(checkpoint, kind, folder, f"digest of {path}", quantize=quantize)
         on_disk = LayersOnDisk(numbers, file)
-    return load_backbone(checkpoint, dtype, "cpu", linears="plain", on_disk=on_disk)
+    return load_backbone(
+        checkpoint, dtype, "cpu", linears="plain", quantize=quantize, on_disk=on_disk
+    )
 
 
 def _states(backbone: Backbone) -> list[torch.Tensor]:
@@ -46,14 +56,18 @@ def _states(backbone: Backbone) -> list[torch.Tensor]:
 
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_states_have_the_bits_of_plain_matrices_in_memory(
-    tmp_path: Path, family: str, dtype: str
+@pytest.mark.parametrize(
+    ("dtype", "quantize"), [("float32", "none"), ("bfloat16", "none"), ("bfloat16", "int8")]
+)
+def test_states_have_the_bits_of_the_same_matrices_in_memory(
+    tmp_path: Path, family: str, dtype: str, quantize: str
 ) -> None:
     path = tiny_checkpoint(family, tmp_path / family)
-    plain = _states(_loaded(path, dtype, None, ()))
+    if quantize == "int8" and raw_fault():
+        pytest.skip(raw_fault())
+    plain = _states(_loaded(path, dtype, None, (), quantize))
     for numbers in ((0, 1, 2), (1,)):
-        backbone = _loaded(path, dtype, tmp_path / "layers", numbers)
+        backbone = _loaded(path, dtype, tmp_path / "layers", numbers, quantize)
         assert backbone.stream is not None
         assert backbone.stream.numbers == numbers
         assert all(map(torch.equal, _states(backbone), plain))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import mmap
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import pytest
 
 from split_server.checkpoint.layers.file import LayerFile
 from split_server.engine.streamed.reader import LayerReader
+from split_server.engine.streamed.slots import Slot
 from tests.layer_files import LAYERS, index_of, opened, values_of
 
 _SECONDS = 20.0
@@ -24,8 +24,9 @@ class _Reading:
     """A reader of all layers of ``file``, which is told of what it reads."""
 
     def __init__(self, file: LayerFile) -> None:
-        self.buffers = [memoryview(mmap.mmap(-1, file.index.largest)) for _ in range(3)]
-        self.reader = LayerReader(file, range(LAYERS), self.buffers)
+        slots = [Slot(file.index.largest) for _ in range(3)]
+        self.buffers = [slot.buffer for slot in slots]
+        self.reader = LayerReader(file, range(LAYERS), slots)
 
     def take(self, layer: int) -> bytes:
         """The layer, once it is there. Raises what the turns raise."""

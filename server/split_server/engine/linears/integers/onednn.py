@@ -15,14 +15,23 @@ _BLOCK = 64
 _SHIFTS = torch.tensor(float(SHIFT))
 
 
+def pack(weight: torch.Tensor) -> torch.Tensor:
+    """int8 ``weight`` [out, in] as the kernel reads it, with the sums of its rows."""
+    packed: torch.Tensor = torch.ops.onednn.qlinear_prepack(weight, None)
+    return packed
+
+
 class OneDnnProduct:
     """An IntegerProduct. For signed inputs oneDNN takes a path that is slower by orders of
     magnitude, for unsigned ones it shifts back by itself.
     """
 
-    def __init__(self, weight: torch.Tensor, scales: torch.Tensor) -> None:
+    def __init__(
+        self, weight: torch.Tensor, scales: torch.Tensor, *, is_packed: bool = False
+    ) -> None:
+        """``is_packed``: ``weight`` is as :func:`pack` gives it."""
         self._product = torch.ops.onednn.qlinear_pointwise.default
-        self._packed = torch.ops.onednn.qlinear_prepack(weight, None)
+        self._packed = weight if is_packed else pack(weight)
         self._scales = scales
         self._zeros = torch.zeros(len(scales), dtype=torch.int64)
 
