@@ -10,9 +10,9 @@ import yaml  # type: ignore[import-untyped]
 
 from scripts.deploying.part import NotHere, PartFailed
 from scripts.paths import ROOT
-from split_settings import SettingsError
 from split_server.deploy.replica_settings import replica_settings
 from split_server.errors import ServerError
+from split_settings import SettingsError
 
 FILE = ROOT / "deploy" / "ray.yaml"
 DEPLOYMENT = "gatelink"
@@ -65,7 +65,7 @@ def unknown_keys(given: object, model: object, path: str = "") -> Iterator[str]:
         for number, one in enumerate(given):
             yield from unknown_keys(one, model, f"{path}[{number}]")
     elif isinstance(given, Mapping) and fields is not None:
-        names = {name: field for name, field in fields.items()}
+        names = dict(fields)
         names |= {field.alias: field for field in fields.values() if field.alias}
         for key, value in given.items():
             place = f"{path}.{key}" if path else str(key)

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 from split_server.deploy.replica_settings import replica_settings
 from split_server.engine.model.openmp import prepare_openmp
 from split_server.http.wire.bounds import bound_uvicorn
-from split_server.security.access import AccessPolicy, access_policy
+from split_server.security.access import AccessPolicy, ConflictingAccess, access_policy
 from split_server.serving.config import ServerConfig
 from split_server.serving.logs import configure_logs
 from split_wire.errors import ModelStopped
@@ -84,7 +84,15 @@ def app(args: Mapping[str, Any]) -> Application:
 
 
 def _policy(config: ServerConfig) -> AccessPolicy:
-    """Who is let in: by a token, as everybody comes from the balancer's address."""
+    """Who is let in: by a token, as everybody comes from the balancer's address.
+
+    Raises ConflictingAccess, BadTokens.
+    """
+    if config.token is None and config.token_file is None:
+        raise ConflictingAccess(
+            "a replica in a cluster asks everybody for a token: name a file in token_file, or set "
+            "SPLIT_SERVER_TOKEN where replicas run; devices do not pair here"
+        )
     return access_policy(
         config.host,
         token=config.token,

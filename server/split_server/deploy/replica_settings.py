@@ -11,7 +11,7 @@ from split_server.deploy.errors import DeploymentRefused
 from split_server.serving.config import ServerConfig
 from split_settings import resolve, settings_of
 
-# What the host decides; the first ones stand for those that come with them.
+# What the host decides.
 _OF_THE_HOST = (
     "host",
     "port",
@@ -27,6 +27,7 @@ _OF_THE_HOST = (
     "replica",
     "balancer",
     "max_connections_per_address",
+    "memory_share",
 )
 _WHERE = "arguments of the application"
 
@@ -59,6 +60,6 @@ def _require_nothing_of_the_host(config: ServerConfig) -> None:
     changed = [name for name in _OF_THE_HOST if getattr(config, name) != defaults[name]]
     if changed:
         raise DeploymentRefused(
-            f"{', '.join(changed)}: addresses, TLS and names of replicas are the cluster's here; "
-            "leave it out of the arguments and the SPLIT_SERVER_ variables"
+            f"{', '.join(changed)}: addresses, TLS, names of replicas and their shares are the "
+            "cluster's; leave it out of the arguments and of the SPLIT_SERVER_ variables"
         )
