@@ -27,9 +27,10 @@ from split_wire.errors import ModelStopped
 NAME: Final = "gatelink"
 # Serve counts a WebSocket as a request as long as it is open; five is its default.
 _MOST_SOCKETS = 1024
-# A replica that does not answer is found by three checks, and has this long to say farewell.
+# A replica that does not answer is gone after three checks, each its period and its time to answer,
+# and the grace that it does not use.
 _GRACE_SECONDS = 5.0
-_CHECK_SECONDS = 2.0
+_CHECK_PERIOD, _CHECK_WITHIN = 1.0, 2.0
 
 
 class Replica:
@@ -76,8 +77,8 @@ def app(args: Mapping[str, Any]) -> Application:
         name=NAME,
         max_ongoing_requests=_MOST_SOCKETS,
         graceful_shutdown_timeout_s=_GRACE_SECONDS,
-        health_check_period_s=_CHECK_SECONDS,
-        health_check_timeout_s=_CHECK_SECONDS,
+        health_check_period_s=_CHECK_PERIOD,
+        health_check_timeout_s=_CHECK_WITHIN,
     )
     bound: Application = deployment.bind(dict(args))
     return bound
