@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -55,7 +56,10 @@ def url() -> Iterator[str]:
         ).read_text()
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.communicate(timeout=PATIENCE)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=PATIENCE)
+        # Its own processes notice and end.
+        process.kill()
         shutil.rmtree(folder, ignore_errors=True)
 
 
