@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -78,8 +79,12 @@ def _environment(folder: str) -> dict[str, str]:
     return {
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
         "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
+        "RAY_SERVE_FORCE_STOP_UNHEALTHY_REPLICAS": "1",
         "RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": "0",
         "RAY_USAGE_STATS_ENABLED": "0",
+        # Of its own: by default one is made in the home folder.
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(16),
         "FORWARDED_ALLOW_IPS": "",
         "PYTHONPATH": os.pathsep.join(sys.path),
         "SPLIT_SERVER_TOKEN": _TOKEN,
