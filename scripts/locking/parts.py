@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-EXTRAS: Final = ("server", "grammar", "he", "llama", "bench", "audit", "dev")
+EXTRAS: Final = ("server", "grammar", "he", "llama", "ray", "bench", "audit", "dev")
 GROUPS: Final = ("build", "tools")
 TORCH, TORCH_CPU = "torch", "torch-cpu"
 NAMES: Final = ("base", *EXTRAS, TORCH, TORCH_CPU, *GROUPS)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
+from scripts.deploying import serve
 from scripts.deploying.part import NotHere, PartFailed, passes, require
 from scripts.deploying.run import _ran
 from scripts.deploying.shipped import (
@@ -76,3 +80,48 @@ def test_a_file_without_its_places_is_refused(make: object, tmp_path: Path) -> N
     assert callable(make)
     with pytest.raises(ValueError, match="has no line with"):
         make("global\n", "127.0.0.1:9", _PORTS, tmp_path)
+
+
+class _Options(BaseModel):
+    memory: float | None = None
+
+
+class _Deployment(BaseModel):
+    name: str
+    options: _Options | None = None
+    extra: dict[str, int] = {}
+
+
+class _File(BaseModel):
+    deployments: list[_Deployment]
+
+
+def test_a_key_that_serve_would_pass_over_is_found_wherever_it_is() -> None:
+    good = {"name": "a", "options": {"memory": 1}, "extra": {"anything": 1}}
+    bad = {"name": "b", "nmae": 1, "options": {"memroy": 1}}
+    assert list(serve.unknown_keys({"deployments": [good]}, _File)) == []
+    found = list(serve.unknown_keys({"deployments": [good, bad], "apps": 1}, _File))
+    assert found == ["deployments[1].nmae", "deployments[1].options.memroy", "apps"]
+
+
+def test_rays_file_has_arguments_that_a_replica_takes() -> None:
+    serve.require_settings(serve.document())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda app: app["args"].pop("memory_limit"), "memory_limit is missing"),
+        (lambda app: app["args"].update(theads=1), "theads"),
+        (lambda app: app["args"].update(token="x"), "token_file"),
+        (lambda app: app["args"].update(memory_limit=1 << 40), "more than the memory"),
+        (lambda app: app["deployments"][0].update(name="other"), "not other"),
+    ],
+)
+def test_rays_file_is_refused_where_replicas_would_not_start_with_it(
+    change: Callable[[dict[str, Any]], object], said: str
+) -> None:
+    found = serve.document()
+    change(found["applications"][0])
+    with pytest.raises(PartFailed, match=said):
+        serve.require_settings(found)

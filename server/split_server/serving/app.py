@@ -257,6 +257,10 @@ class SplitApp:
         """All metrics in Prometheus' text format; call it on the event loop."""
         return self._metrics.text()
 
+    def load(self) -> float:
+        """What of its limits is used, 0 to 1 (``split_load``); call it on the event loop."""
+        return self._metrics.load.value()
+
     async def _sample(self) -> None:
         self._metrics.load.sample()
 
