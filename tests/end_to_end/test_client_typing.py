@@ -99,8 +99,10 @@ def test_nothing_typed_is_kept_where_that_is_off(server: RunningServer, data: Pa
         person.expect("> ")
         person.type("/quit\r")
         assert person.end() == 0
-    # A random word, made before anything was typed.
-    assert [path.name for path in data.rglob("*")] == ["cache-salt"]
+    # A random word and a routing id, made before anything was typed.
+    kept = {path.name: path.read_text() for path in data.rglob("*")}
+    assert kept.keys() == {"cache-salt", "servers.json", "servers.lock"}
+    assert not any("/quit" in text for text in kept.values())
 
 
 def test_a_first_message_a_block_and_a_file(

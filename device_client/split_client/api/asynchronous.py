@@ -255,6 +255,16 @@ class AsyncSplitClient:
         return self._client.default_params
 
     @property
+    def replica(self) -> str | None:
+        """As :attr:`SplitClient.replica`."""
+        return self._client.replica
+
+    @property
+    def streamed(self) -> int:
+        """As :attr:`SplitClient.streamed`."""
+        return self._client.streamed
+
+    @property
     def masks(self) -> MaskStats | None:
         """As :attr:`SplitClient.masks`."""
         return self._client.masks

@@ -58,7 +58,11 @@ def test_beginnings_that_nobody_wrote_are_taken_without_their_first_tokens() -> 
 
 
 def test_a_prior_knows_how_messages_begin_go_on_and_end(public: PublicModel) -> None:
-    texts = Texts(("What is a token?",) * 5, (("bank", 9.0), ("river", 1.0)), (("a", "bank", 1.0),))
+    # Words of all kinds, none of which is likely.
+    others = tuple((f"{one}{two}e", 9.0) for one in "bdfglmpst" for two in "aeiou")
+    words = (("bank", 9.0), ("river", 1.0), *others)
+    pairs = (("a", "bank", 1.0), *(("a", other, 1.0) for other, _ in others))
+    texts = Texts(("What is a token?",) * 5, words, pairs)
     prior = TokenPrior(public, texts, ["Who are you?"])
     ids = public.tokens("What is a token?")
     everything = np.arange(public.vocabulary)

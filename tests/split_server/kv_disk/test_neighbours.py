@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -65,24 +66,31 @@ class Watch:
 
     def _weigh(self) -> None:
         while not self._over.wait(0.001):
-            self.most = max(self.most, weight(self._folder))
+            before = sizes(self._folder)
+            # Of files that come and go between two looks, a sum was never there at once.
+            if before == sizes(self._folder):
+                self.most = max(self.most, sum(before.values()))
 
     def end(self) -> None:
         self._over.set()
         self._thread.join(PATIENCE)
 
 
-def weight(folder: Path) -> int:
-    """Bytes of run files and of those that are being written; one that is renamed meanwhile may be
-    missed, and is never counted twice.
+def sizes(folder: Path) -> dict[tuple[str, int], int]:
+    """Bytes of run files and of those that are being written, by name and inode; one that is
+    renamed meanwhile may be missed, and is never counted twice.
     """
-    total = 0
+    found = {}
     for path in [*folder.glob("*.kv"), *folder.glob(".tmp*")]:
-        try:
-            total += path.stat().st_size
-        except FileNotFoundError:
-            continue
-    return total
+        with suppress(FileNotFoundError):
+            told = path.stat()
+            found[path.name, told.st_ino] = told.st_size
+    return found
+
+
+def weight(folder: Path) -> int:
+    """Bytes of all of them."""
+    return sum(sizes(folder).values())
 
 
 def test_neighbours_that_are_killed_read_nothing_wrong_and_keep_one_budget(tmp_path: Path) -> None:
