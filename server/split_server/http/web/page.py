@@ -59,7 +59,8 @@ _NOTHING_SENSED = ", ".join(
 
 
 def policy(adapter_origins: Collection[str] = ()) -> dict[str, str]:
-    """The headers of every file, because workers go by the headers of their own script.
+    """The headers of documents, and but for two of every file, because workers go by the headers
+    of their own script.
 
     ``adapter_origins``: hosts of encrypted adapters, the only others that scripts may ask. Nothing
     else comes from another origin, so the page may be isolated, which timers and shared memory ask
@@ -76,6 +77,9 @@ def policy(adapter_origins: Collection[str] = ()) -> dict[str, str]:
 
 
 POLICY = policy()
+# They are for documents (HTML, 7.1.3; Permissions Policy, 5), and some 300 bytes of each answer.
+_OF_DOCUMENTS = ("Cross-Origin-Opener-Policy", "Permissions-Policy")
+_DOCUMENTS = ("text/html", "image/svg+xml")
 
 
 class WebApp:
@@ -114,6 +118,8 @@ class WebApp:
 def _response(request: Request, file: WebFile, sent_with: dict[str, str]) -> Response:
     coding, content = _chosen(file, request.headers.get("accept-encoding", ""))
     etag = f'"{file.etag}"' if coding is None else f'"{file.etag}-{coding}"'
+    if not file.media_type.startswith(_DOCUMENTS):
+        sent_with = {name: text for name, text in sent_with.items() if name not in _OF_DOCUMENTS}
     headers = sent_with | {
         "ETag": etag,
         "Vary": "Accept-Encoding",

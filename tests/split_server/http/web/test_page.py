@@ -187,10 +187,22 @@ def test_every_answer_carries_the_policy(client: httpx.Client) -> None:
         assert not any(word in " ".join(policy) for word in ("unsafe-inline", "'unsafe-eval'", "*"))
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
         assert answer.headers["cross-origin-embedder-policy"] == "require-corp"
         assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_documents_carry_what_browsers_ask_documents_for(client: httpx.Client) -> None:
+    tag = client.get("/").headers["etag"]
+    documents = [client.get(path) for path in ("/", "/pair")]
+    unchanged = client.get("/", headers={"If-None-Match": tag})
+    assert unchanged.status_code == 304
+    for answer in (*documents, unchanged):
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
         assert "camera=()" in answer.headers["permissions-policy"]
+    # Of a script nobody reads them, and a first load has some twenty.
+    for path in ("/service-worker.js", f"/app/{_build(client)}/app.js"):
+        headers = client.get(path).headers
+        assert not {"cross-origin-opener-policy", "permissions-policy"} & headers.keys()
 
 
 def test_the_page_may_ask_its_own_server_and_the_named_adapter_hosts(
