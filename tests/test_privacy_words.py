@@ -42,6 +42,7 @@ def test_nothing_says_what_an_attack_has_refuted(claim: str) -> None:
 def test_the_figures_of_the_audit_stand_beside_those_of_stronger_attacks(page: str) -> None:
     words = _words(_ROOT / page)
     figures = ["77%", "40%", "8.3%", "11% of the sensitive strings", "97%", "16 system prompts"]
+    figures += ["56%", "65%"]
     assert [figure for figure in figures if figure not in words] == []
 
 

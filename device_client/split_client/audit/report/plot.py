@@ -40,7 +40,7 @@ def draw(made: dict[str, Any], target: Path) -> None:
         axes.set_title("What a mode leaves of the use, and what it hides")
         axes.set_xlim(-4, 108)
         axes.set_ylim(-4, 108)
-        figure.legend(frameon=False, loc="outside lower center", ncols=3)
+        figure.legend(frameon=False, loc="outside lower center", ncols=3, fontsize="small")
         try:
             figure.savefig(target, format="svg", metadata={"Date": None})
         except OSError as error:
