@@ -6,6 +6,8 @@ import statistics
 import time
 from typing import Literal
 
+from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
+
 from split_client.doctor.case import Case
 from split_client.doctor.finding import Finding, ok, problem, warning
 from split_client.doctor.refusals import refusal
@@ -13,6 +15,7 @@ from split_client.errors import AnswerInvalid, ClientError, ServerRefused
 from split_client.terminal.output.words import seconds
 from split_client.transport.connect import connector
 from split_client.transport.routing.route import Route
+from split_client.transport.websocket import WebSocketTransport
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.errors import SplitError
 from split_wire.messages import Failure, Ping, Pong
@@ -42,6 +45,23 @@ def check_websocket(case: Case) -> Finding:
         return _blocked(case, str(getattr(error, "reason", error)))
     case.carrier = "websocket"
     return ok("websocket", "gets through")
+
+
+def check_deflate(case: Case) -> Finding:
+    """Whether messages of a WebSocket are compressed (RFC 7692) where a browser offers it."""
+    if case.carrier != "websocket":
+        return Finding("deflate", "skipped", "no WebSocket gets through")
+    offered = (ClientPerMessageDeflateFactory(),)
+    limit = case.limits.connect
+    try:
+        socket = WebSocketTransport(case.server, case.token, _LONGEST_PONG, limit, offered=offered)
+    except ServerRefused as error:
+        return refusal("deflate", error)
+    except ClientError as error:
+        return _compressed(f"a WebSocket that offers compression does not get through: {error}")
+    taken = socket.extensions
+    socket.close()
+    return _compressed("messages of browsers are compressed") if taken else ok("deflate", "is off")
 
 
 def check_http(case: Case) -> Finding:
@@ -132,6 +152,16 @@ def _blocked(case: Case, reason: str) -> Finding:
         f"no WebSocket gets through: {reason}",
         "a chat falls back to HTTP by itself; --transport http saves the attempt, and a proxy "
         "that passes Upgrade makes it faster",
+    )
+
+
+def _compressed(text: str) -> Finding:
+    return warning(
+        "deflate",
+        "compressed",
+        f"{text}, which costs time at each token and saves nothing",
+        "start the server by split-server, or have what is in front remove "
+        "Sec-WebSocket-Extensions",
     )
 
 

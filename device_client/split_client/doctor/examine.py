@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from split_client.doctor.access import check_manifest, check_token
 from split_client.doctor.adapters import check_adapters
 from split_client.doctor.bounded import TooSlow, within
-from split_client.doctor.carriers import check_http, check_latency, check_websocket
+from split_client.doctor.carriers import check_deflate, check_http, check_latency, check_websocket
 from split_client.doctor.case import Case, Limits
 from split_client.doctor.finding import Finding, problem
 from split_client.doctor.network import check_dns, check_tcp, check_url
@@ -49,6 +49,7 @@ CHECKS = (
     Check("model", check_model, 0),
     Check("cache", check_cache, 0, local=True),
     Check("websocket", check_websocket),
+    Check("deflate", check_deflate),
     Check("http", check_http),
     Check("latency", check_latency, 0),
     Check("throughput", check_throughput),

@@ -11,10 +11,11 @@ import logging
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidHandshake, PayloadTooBig
+from websockets.extensions import ClientExtensionFactory
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Response
 from websockets.protocol import State
@@ -47,7 +48,8 @@ _SILENT.setLevel(logging.CRITICAL + 1)
 class WebSocketTransport:
     """One connection with subprotocol ``split.v1``; it accepts ``max_frame`` bytes at most.
 
-    ``routing``: the routing id, by which a balancer brings it to a machine.
+    ``routing``: the routing id, by which a balancer brings it to a machine; ``offered``: extensions
+    that whoever answers may take up, none for a chat.
     """
 
     name = "websocket"
@@ -60,6 +62,7 @@ class WebSocketTransport:
         connect_timeout: float,
         clock: Callable[[], float] = time.monotonic,
         routing: str | None = None,
+        offered: Sequence[ClientExtensionFactory] = (),
     ) -> None:
         self._clock = clock
         self._parts: list[bytes] = []
@@ -68,6 +71,7 @@ class WebSocketTransport:
         self._protocol = ClientProtocol(
             parse_uri("ws" + endpoint.routed(PATH, routing).removeprefix("http")),
             subprotocols=[Subprotocol(SUBPROTOCOL)],
+            extensions=list(offered) or None,
             max_size=max_frame,
             logger=_SILENT,
         )
@@ -76,6 +80,11 @@ class WebSocketTransport:
         except BaseException:
             self._socket.close()
             raise
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """Names of those that were taken up."""
+        return tuple(str(each.name) for each in self._protocol.extensions)
 
     def exchange(self, frame: bytes, timeout: float) -> bytes:
         """Send ``frame`` and return the next binary message.

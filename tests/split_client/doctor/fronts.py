@@ -127,6 +127,24 @@ def without_posts(port: int) -> Serve:
     return serve
 
 
+def compressing(port: int) -> Serve:
+    """A proxy before the server at ``port`` that takes up the compression a WebSocket offers."""
+
+    def serve(near: socket.socket) -> None:
+        first = near.recv(65536)
+        if b"permessage-deflate" not in first:
+            _copy(near, port, first)
+            return
+        with socket.create_connection((_HOST, port)) as far:
+            far.sendall(first)
+            head, _, rest = far.recv(65536).partition(b"\r\n\r\n")
+            taken = b"Sec-WebSocket-Extensions: permessage-deflate"
+            near.sendall(b"\r\n".join((head, taken, b"", rest)))
+            _pump(near, far)
+
+    return serve
+
+
 @contextmanager
 def black_hole() -> Iterator[int]:
     """A port whose queue is full, so that connections are neither accepted nor refused."""

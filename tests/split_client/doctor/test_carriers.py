@@ -6,7 +6,13 @@ import socket
 
 from tests.server_process import RunningServer
 from tests.split_client.doctor.examined import findings, named
-from tests.split_client.doctor.fronts import Serve, accepting, without_posts, without_upgrades
+from tests.split_client.doctor.fronts import (
+    Serve,
+    accepting,
+    compressing,
+    without_posts,
+    without_upgrades,
+)
 
 
 def test_a_proxy_without_websockets_is_warned_of_and_the_rest_goes_over_http(
@@ -65,3 +71,26 @@ def test_one_way_that_is_asked_for_is_the_only_one_examined(
 def test_round_trips_are_measured(server: RunningServer, token: str) -> None:
     facts = findings(server.url, token=token)["latency"].facts
     assert 0 < float(facts["best_s"]) <= float(facts["median_s"]) < 2
+
+
+def test_a_server_takes_up_no_compression(server: RunningServer, token: str) -> None:
+    found = findings(server.url, token=token)
+    assert found["deflate"].state == "ok"
+
+
+def test_who_compresses_websockets_on_the_way_is_warned_of(
+    server: RunningServer, token: str
+) -> None:
+    with accepting(compressing(server.port)) as port:
+        found = findings(f"http://127.0.0.1:{port}", token=token)
+    assert named(found) == {}
+    assert named(found, "warning") == {"deflate": "compressed"}
+    assert "Sec-WebSocket-Extensions" in found["deflate"].advice
+
+
+def test_compression_is_not_looked_for_where_no_websocket_gets_through(
+    server: RunningServer, token: str
+) -> None:
+    with accepting(without_upgrades(server.port)) as port:
+        found = findings(f"http://127.0.0.1:{port}", token=token)
+    assert found["deflate"].state == "skipped"
