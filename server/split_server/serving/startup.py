@@ -30,6 +30,7 @@ from split_server.serving.model import ServedModel, load_model
 from split_server.serving.opened import Opened, open_all
 from split_server.serving.original import make_original
 from split_server.serving.parts import Parts
+from split_server.serving.settings.given_models import only_model
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.framed import FramedSessions
@@ -54,9 +55,10 @@ _log = logging.getLogger(__name__)
 def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
     """Load the model of ``config``, and what serves it; ``opened``: where that was done already.
 
-    Raises the errors of ``split_server.errors``.
+    Raises the errors of ``split_server.errors``, BadValue where ``config`` has several models.
     """
     share_one_heap()
+    config = only_model(config)
     opened = opened or open_all(config)
     model = load_model(config, opened)
     local = open_local_ends(model) if config.compat else None
