@@ -10,16 +10,24 @@ from split_server.serving.settings.given_models import named_configs
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """``config``: the settings with which this one model is loaded."""
+    """``config``: the settings with which this one model is loaded; ``named``: whether its name was
+    given rather than made of its folder's.
+    """
 
     name: str
     config: ServerConfig
+    named: bool = False
 
 
 def models_of(config: ServerConfig) -> tuple[NamedModel, ...]:
-    """The models of ``config``; the first one is that at the root, whose are the page and the
-    prompts that are kept for everybody. Raises BadValue.
+    """The models of ``config``; the first one is that at the root, whose are the page, the host of
+    encrypted adapters and the prompts that are kept for everybody. Raises BadValue.
     """
     (name, first), *others = named_configs(config)
-    beside = (NamedModel(name, replace(one, web_root="none", kv_warm=None)) for name, one in others)
-    return (NamedModel(name, first), *beside)
+    named = bool(config.models) or first.model != config.path
+    return (NamedModel(name, first, named), *(_beside(name, one) for name, one in others))
+
+
+def _beside(name: str, config: ServerConfig) -> NamedModel:
+    own = replace(config, web_root="none", adapter_host=False, kv_warm=None)
+    return NamedModel(name, own, named=True)
