@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from split_server.serving.config import ServerConfig
-from split_server.serving.settings.given_models import named_configs
+from split_server.serving.settings.given_models import is_named, named_configs
 
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """``config``: the settings with which this one model is loaded; ``named``: whether its name was
-    given rather than made of its folder's.
+    """``config``: the settings with which this one model is loaded; ``named``: whether the name was
+    given, and not made of where the model lies.
     """
 
     name: str
@@ -20,14 +20,13 @@ class NamedModel:
 
 
 def models_of(config: ServerConfig) -> tuple[NamedModel, ...]:
-    """The models of ``config``; the first one is that at the root, whose are the page, the host of
-    encrypted adapters and the prompts that are kept for everybody. Raises BadValue.
+    """The models of ``config``; the first one is that at the root, whose are the page and the
+    prompts that are kept for everybody. Raises BadValue.
     """
     (name, first), *others = named_configs(config)
-    named = bool(config.models) or first.model != config.path
-    return (NamedModel(name, first, named), *(_beside(name, one) for name, one in others))
-
-
-def _beside(name: str, config: ServerConfig) -> NamedModel:
-    own = replace(config, web_root="none", adapter_host=False, kv_warm=None)
-    return NamedModel(name, own, named=True)
+    named = is_named(config)
+    beside = (
+        NamedModel(name, replace(one, web_root="none", kv_warm=None, adapter_host=False), named)
+        for name, one in others
+    )
+    return (NamedModel(name, first, named), *beside)
