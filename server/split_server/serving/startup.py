@@ -97,6 +97,7 @@ def _parts(
         framed=FramedSessions(steps, config.replica),
         original=make_original(config, model, steps),
         memory=lambda: memory_report(room, disk, model.middle.stream),
+        weights=model.middle.weights,
         held=lambda: model.middle.weights + room.planner.held() + room.waiting,
         let_go=room.close,
         reserved=lambda: room.budget.in_use / max(1, room.budget.total),

@@ -6,13 +6,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Generic
 
 from split_server.serving.models.allowance import Allowance
-from split_server.serving.models.asked import Ahead, Ground
-from split_server.serving.models.failing import told
-from split_server.serving.models.letting_go import let_go
+from split_server.serving.models.asked import Ahead, Ground, Served
+from split_server.serving.models.leaving import give_back, left, told
 from split_server.serving.models.naming import NamedModel
 from split_server.serving.models.slots import ModelState, R, Slot
 from split_server.threads import Threads
@@ -21,7 +19,6 @@ from split_wire.errors import (
     ModelLoading,
     OperatorNeeded,
     ShuttingDown,
-    SplitError,
     UnknownModel,
 )
 
@@ -101,7 +98,7 @@ class Keeper(Generic[R]):
         """Have the model loaded. Raises as :meth:`room`."""
         await self.room(name, principal)
 
-    async def unload(self, name: str, principal: str, operator: bool) -> None:
+    async def unload(self, name: str, principal: str, *, operator: bool) -> None:
         """Let the model go for its ``operator``, or for whom it has the only sessions in it.
 
         Raises UnknownModel, OperatorNeeded, ModelBusy for the first one.
@@ -157,20 +154,18 @@ class Keeper(Generic[R]):
         return slot.task
 
     async def _loaded(self, slot: Slot[R]) -> R:
-        failure: SplitError | None = None
         try:
             async with self._turn:
                 slot.state, slot.begun = "loading", self._clock()
                 return await self._made(slot)
-        except SplitError as error:
-            failure = error
-        except Exception as error:  # noqa: BLE001 - whatever it is belongs to whoever asked
+        # Whatever it is belongs to whoever asked, and to the log.
+        except Exception as error:  # noqa: BLE001
             failure = told(slot.name, error)
         finally:
             slot.task = None
             if slot.room is None:
                 slot.state = "unloaded"
-        # Beyond the handler, so that what failed does not keep the tensors of its frames.
+        # Beyond the handler: the frames of the error hold the tensors of what failed.
         await self._thread.run(give_back)
         raise failure
 
@@ -188,7 +183,7 @@ class Keeper(Generic[R]):
         return room
 
     async def _way(self, slot: Slot[R], ahead: Ahead) -> int:
-        """The dearest way for which memory is there, once idle models have gone. Raises ModelBusy."""
+        """The dearest way for which there is memory, once idle models have gone, or ModelBusy."""
         for way in range(len(ahead.ways)):
             while ahead.lacking(way) > 0 and (idle := self._idle()):
                 await self._let_go(idle[0])
@@ -196,3 +191,57 @@ class Keeper(Generic[R]):
                 ahead.make_way(way)
                 return way
         raise self._busy(slot, ahead)
+
+    def _idle(self) -> list[Slot[R]]:
+        """Those that may go, the longest unused first."""
+        now = self._clock()
+        idle = [slot for slot in self._slots.values() if self._may_go(slot, now)]
+        return sorted(idle, key=lambda slot: -slot.unused(now))
+
+    def _may_go(self, slot: Slot[R], now: float) -> bool:
+        if slot.first or slot.state != "loaded" or self._keep < 0:
+            return False
+        return slot.unused(now) >= self._keep and now - slot.asked >= _GRACE
+
+    async def _let_go(self, slot: Slot[R]) -> None:
+        """Have its sessions kept, and its memory back."""
+        room, slot.state = slot.room, "leaving"
+        try:
+            if room is not None:
+                await left(room, self._thread)
+        finally:
+            slot.size = slot.size if room is None else room.parts.weights
+            slot.room, slot.state = None, "unloaded"
+            slot.unloads += 1
+        del room
+        await self._thread.run(give_back)
+        _log.info("model %s was let go", slot.name)
+
+    def _busy(self, slot: Slot[R], ahead: Ahead) -> ModelBusy:
+        """What holds the memory that the model lacks."""
+        now, ways = self._clock(), range(len(ahead.ways))
+        lacking = min(map(ahead.lacking, ways))
+        others = [one for one in self._slots.values() if one.room is not None]
+        held = ", ".join(f"{one.name} ({_gigabytes(one.seen(now).bytes or 0)})" for one in others)
+        reason = f"it lacks {_gigabytes(lacking)} of memory, which these hold: {held}"
+        waits = [self._keep - one.unused(now) for one in others if not one.first]
+        return ModelBusy(slot.name, reason, _retry(min(waits, default=_LONGEST_RETRY)))
+
+
+def _principals(room: Served) -> set[str]:
+    """Those who have sessions in it."""
+    return room.parts.steps.store.principals()
+
+
+def _heeded(task: asyncio.Task[R]) -> None:
+    """An error is told to whoever waits; nobody may."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _retry(seconds: float) -> float:
+    return round(min(max(seconds, _SHORTEST_RETRY), _LONGEST_RETRY), 1)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.2f} GB"

@@ -70,7 +70,7 @@ class Slot(Generic[R]):
         return ModelState(
             name=self.name,
             first=self.first,
-            state=self.state,
+            state="loading" if self.task is not None and room is None else self.state,
             seconds=None if room is None else self.unused(now),
             bytes=self.size if room is None else room.parts.held(),
             loads=self.loads,
