@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 from starlette.applications import Starlette
@@ -35,10 +36,12 @@ from split_server.security.origin import OriginGuard
 from split_server.serving.config import ServerConfig
 from split_server.serving.engines.checkpoint import open_for
 from split_server.serving.lifecycle.phases import Lifecycle
+from split_server.serving.loading.loading import Loading
 from split_server.serving.models.cards import card_of
 from split_server.serving.models.desk import ModelsDesk
 from split_server.serving.models.directory import Directory
 from split_server.serving.models.door import Door
+from split_server.serving.models.keeper import Keeper
 from split_server.serving.models.listing import ollama_listing, openai_listing
 from split_server.serving.models.names import Named
 from split_server.serving.models.naming import NamedModel, models_of
@@ -49,7 +52,6 @@ from split_server.serving.models.shared import Shared
 from split_server.serving.opened import Opened
 from split_server.serving.parts import Parts
 from split_server.serving.settings.replica import require_replica
-from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import Upkeep, access_upkeep, every
 from split_server.threads import Threads
 
@@ -84,9 +86,14 @@ def served_models(config: ServerConfig, opened: Opened | None = None) -> Served:
     models = models_of(config)
     # A folder that is wrong is told at the start, not to whoever asks for its model.
     cards = {named.name: card_of(open_for(named.config)) for named in models[1:]}
-    parts = load_parts(models[0].config, opened)
-    return Served(
-        models=models, parts=parts, load=lambda named: load_parts(named.config), cards=cards
+    loading = Loading()
+    parts = loading.parts(models[0], opened)
+    served = Served(models=models, parts=parts, load=loading.parts, cards=cards)
+    if not cards:
+        return served
+    return replace(
+        served,
+        keeper=lambda named, make, first: Keeper(named, make, first, loading, config.keep),
     )
 
 
