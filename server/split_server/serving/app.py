@@ -164,7 +164,7 @@ class SplitApp:
     def _routes(self) -> list[BaseRoute]:
         """Of the root: the first model's, and what is the server's."""
         rooms, pairing = self.rooms, self._pairing
-        lists = self._several and self.first.texts is not None
+        lists = self.several and self.first.texts is not None
         return [
             *condition_routes(self.condition),
             *models_routes(ModelsDesk(rooms, self.directory), self._shared.bodies),
@@ -176,13 +176,14 @@ class SplitApp:
         ]
 
     @property
-    def _several(self) -> bool:
+    def several(self) -> bool:
+        """Whether it serves more than one model."""
         return len(self.rooms.states()) > 1
 
     def _guards(self, config: ServerConfig) -> list[Middleware]:
         """From the outside in."""
         shared, public = self._shared, self._web.public
-        ollama = [*(ollama_listing(self.directory) if self._several else []), *self.first.ollama]
+        ollama = [*(ollama_listing(self.directory) if self.several else []), *self.first.ollama]
         doors = {"rooms": self.rooms, "first": self.first}
         return [
             Middleware(AccessLog, meter=self.first.metrics.answers),
