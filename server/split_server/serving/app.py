@@ -52,7 +52,7 @@ from split_server.serving.models.shared import Shared
 from split_server.serving.opened import Opened
 from split_server.serving.parts import Parts
 from split_server.serving.settings.replica import require_replica
-from split_server.serving.upkeep import Upkeep, access_upkeep, every
+from split_server.serving.upkeep import Upkeep, access_upkeep, every, is_named
 from split_server.threads import Threads
 
 _SWEEP_SECONDS = 10.0
@@ -122,6 +122,8 @@ class SplitApp:
         self._pairing_thread = Threads("pairing", 1)
         self._shared = Shared(config, served.parts, lambda: self._lifecycle.ready)
         served.expect(self._shared)
+        if policy.tokens is None:
+            self._shared.gone = is_named
         self.first = served.first(self._shared, lambda: self.rooms.states())
         self.rooms = served.keeper(served.models, partial(self._made, served), self.first)
         self._shared.rooms = self.rooms.rooms
