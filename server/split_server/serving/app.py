@@ -185,8 +185,8 @@ class SplitApp:
     def _guards(self, config: ServerConfig) -> list[Middleware]:
         """From the outside in."""
         shared, public = self._shared, self._web.public
-        ollama = [*(ollama_listing(self.directory) if self.several else []), *self.first.ollama]
-        doors = {"rooms": self.rooms, "first": self.first}
+        rooms, first = self.rooms, self.first
+        ollama = [*(ollama_listing(self.directory) if self.several else []), *first.ollama]
         return [
             Middleware(AccessLog, meter=self.first.metrics.answers),
             Middleware(SecurityHeaders),
@@ -197,8 +197,8 @@ class SplitApp:
             Middleware(Authenticate, policy=self._policy, public=public),
             Middleware(LeaseGuard, leases=self._leases),
             Middleware(ErrorBoundary),
-            Middleware(Door, **doors, directory=self.directory, shared=shared),
-            Middleware(Picking, **doors, bodies=shared.bodies),
+            Middleware(Door, rooms=rooms, first=first, directory=self.directory, shared=shared),
+            Middleware(Picking, rooms=rooms, first=first, bodies=shared.bodies),
             Middleware(SideDoor, routes=ollama),
         ]
 
