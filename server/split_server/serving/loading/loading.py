@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from split_server.memory.allocator import give_back_large_blocks
 from split_server.memory.shared import SharedMemory
 from split_server.serving.loading.prospect import Prospect, prospect_of
 from split_server.serving.models.naming import NamedModel
@@ -17,10 +18,13 @@ class Loading:
     """What a keeper asks of memory and of models.
 
     :meth:`prepare` and :meth:`parts` block, and run on the thread that loads; everything else is
-    for the event loop.
+    for the event loop. ``several``: there is more than one model.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, several: bool = False) -> None:
+        if several:
+            # To give back what lies between blocks in use has every other model wait.
+            give_back_large_blocks()
         self._shared = SharedMemory()
         self._opened: dict[str, Opened] = {}
 
