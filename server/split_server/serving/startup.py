@@ -10,7 +10,9 @@ import transformers
 from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
+from split_server.engine.device_turns import DeviceTurns
 from split_server.engine.engine import Engine
+from split_server.engine.giving_way import giving_way
 from split_server.engine.model.delta import Delta
 from split_server.kv.block_key import Namespaces
 from split_server.kv.comparing import bounds_for
@@ -51,18 +53,26 @@ _OPEN_WITHIN_SECONDS = 20.0
 _log = logging.getLogger(__name__)
 
 
-def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
-    """Load the model of ``config``, and what serves it; ``opened``: where that was done already.
+def load_parts(
+    config: ServerConfig, opened: Opened | None = None, turns: DeviceTurns | None = None
+) -> Parts:
+    """Load the model of ``config``, and what serves it; ``opened``: where that was done already;
+    ``turns``: of the device, to which loading gives way.
 
     Raises the errors of ``split_server.errors``.
     """
+    with giving_way(turns):
+        return _load_parts(config, opened, turns)
+
+
+def _load_parts(config: ServerConfig, opened: Opened | None, turns: DeviceTurns | None) -> Parts:
     share_one_heap()
     opened = opened or open_all(config)
     model = load_model(config, opened)
     local = open_local_ends(model) if config.compat else None
     # What is left once the model, its first passes and its ends have taken theirs.
     room = model.middle.open_room()
-    steps = _steps(config, model, room)
+    steps = _steps(config, model, room, turns)
     compat = None if local is None else make_compat(config, model, local, steps)
     disk = None if steps.reuse is None else steps.reuse.disk
     return Parts(
@@ -83,7 +93,9 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
     )
 
 
-def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> StepAdmission:
+def _steps(
+    config: ServerConfig, model: ServedModel, room: MeasuredRoom, turns: DeviceTurns | None
+) -> StepAdmission:
     limits = StoreLimits(
         max_sessions=config.max_sessions,
         max_sessions_per_principal=config.max_sessions_per_principal,
@@ -91,9 +103,9 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         active=_ACTIVE_SECONDS,
     )
     middle, device = model.middle, model.middle.device
-    rows = middle.pass_rows
+    rows, stretch = middle.pass_rows, config.decode_stretch
     return StepAdmission(
-        Engine(middle.runner, middle.info, stretch=config.decode_stretch, pass_rows=rows),
+        Engine(middle.runner, middle.info, stretch=stretch, pass_rows=rows, turns=turns),
         SessionStore(limits, room),
         model.manifest.digest,
         config.max_queued_steps,
