@@ -101,7 +101,7 @@ class Keeper(Generic[R]):
     async def unload(self, name: str, principal: str, *, operator: bool) -> None:
         """Let the model go for its ``operator``, or for whom it has the only sessions in it.
 
-        Raises UnknownModel, OperatorNeeded, ModelBusy for the first one.
+        Raises UnknownModel, OperatorNeeded, ModelBusy for the first one, ShuttingDown.
         """
         slot = self._slot(name)
         if slot.first:
@@ -109,6 +109,8 @@ class Keeper(Generic[R]):
         if slot.room is not None and not operator and _principals(slot.room) != {principal}:
             raise OperatorNeeded(f"unloading {name!r}, which others may use,")
         async with self._turn:
+            if self._draining:
+                raise ShuttingDown
             if slot.state == "loaded":
                 await self._let_go(slot)
 
@@ -127,7 +129,9 @@ class Keeper(Generic[R]):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*(room.drain() for room in self.rooms()))
+        # What leaves just now does so first.
+        async with self._turn:
+            await asyncio.gather(*(room.drain() for room in self.rooms()))
 
     def close(self) -> None:
         """End all rooms, and the thread that loads."""
@@ -175,7 +179,11 @@ class Keeper(Generic[R]):
         slot.size = ahead.size(way)
         with self._memory.promised(slot.size):
             room = await self._thread.run(lambda: self._load(slot.named))
-        room.start()
+        try:
+            room.start()
+        except BaseException:
+            await left(room, self._thread)
+            raise
         now = self._clock()
         slot.room, slot.state, slot.since, slot.took = room, "loaded", now, now - slot.begun
         slot.loads += 1
@@ -206,13 +214,13 @@ class Keeper(Generic[R]):
     async def _let_go(self, slot: Slot[R]) -> None:
         """Have its sessions kept, and its memory back."""
         room, slot.state = slot.room, "leaving"
-        try:
-            if room is not None:
-                await left(room, self._thread)
-        finally:
-            slot.size = slot.size if room is None else room.parts.weights
-            slot.room, slot.state = None, "unloaded"
-            slot.unloads += 1
+        if room is None:
+            return
+        # Of one that is cut off on the way the end of the server sees to the rest.
+        await left(room, self._thread)
+        slot.size = room.parts.weights
+        slot.room, slot.state = None, "unloaded"
+        slot.unloads += 1
         del room
         await self._thread.run(give_back)
         _log.info("model %s was let go", slot.name)

@@ -35,9 +35,12 @@ class FakeRoom:
 
     def start(self) -> None:
         self._ground.events.append(f"start {self.name}")
+        if self._ground.broken == self.name:
+            raise RuntimeError("the first pass failed")
 
     async def drain(self) -> None:
         self._ground.events.append(f"drain {self.name}")
+        await asyncio.sleep(0)
 
     def close(self) -> None:
         self._ground.events.append(f"close {self.name}")
@@ -68,7 +71,8 @@ class FakeAhead:
 @dataclass
 class FakeGround:
     """``free`` bytes for models of ``sizes``; ``less``: that a model takes in a cheaper way;
-    ``gate`` is waited for by loads where there is one, ``failure`` is raised by them.
+    ``gate`` is waited for by loads where there is one, ``failure`` is raised by them; ``broken``:
+    the model that does not start.
     """
 
     free: int = 100
@@ -79,6 +83,7 @@ class FakeGround:
     promises: list[int] = field(default_factory=list)
     gate: threading.Event | None = None
     failure: Exception | None = None
+    broken: str = ""
 
     def prepare(self, named: NamedModel) -> FakeAhead:
         sizes = [self.sizes[named.name]]

@@ -386,3 +386,49 @@ def test_a_model_that_cannot_be_drained_or_closed_leaves_all_the_same(
         assert "could not be closed" in caplog.text
 
     run(main())
+
+
+def test_a_model_whose_first_pass_fails_is_ended_and_the_others_stay() -> None:
+    async def main() -> None:
+        kept = Kept()
+        kept.ground.broken = "b"
+        with pytest.raises(InternalError):
+            await kept.keeper.room("b", "ann")
+        assert kept.ground.events[-3:] == ["drain b", "close b", "let go b"]
+        assert kept.ground.free == 90
+        assert kept.keeper.rooms() == [kept.first]
+
+    run(main())
+
+
+def test_a_model_that_leaves_when_the_server_ends_does_so_before_the_others_are_drained() -> None:
+    async def main() -> None:
+        kept = Kept(keep=0.0)
+        await kept.used("b")
+        kept.now += 10
+        sweeping = asyncio.create_task(kept.keeper.sweep())
+        await reached(lambda: "drain b" in kept.ground.events)
+        assert kept.states()["b"] == "leaving"
+        await kept.keeper.drain()
+        await sweeping
+        assert kept.ground.events[-4:] == ["drain b", "close b", "let go b", "drain a"]
+        with pytest.raises(ShuttingDown):
+            await kept.keeper.unload("b", "op", operator=True)
+
+    run(main())
+
+
+def test_what_is_cut_off_while_it_leaves_is_closed_with_the_server() -> None:
+    async def main() -> None:
+        kept = Kept(keep=0.0)
+        await kept.used("b")
+        kept.now += 10
+        sweeping = asyncio.create_task(kept.keeper.sweep())
+        await reached(lambda: "drain b" in kept.ground.events)
+        sweeping.cancel()
+        await asyncio.gather(sweeping, return_exceptions=True)
+        await kept.keeper.drain()
+        kept.keeper.close()
+        assert "close b" in kept.ground.events
+
+    run(main())
