@@ -86,7 +86,7 @@ def served_models(config: ServerConfig, opened: Opened | None = None) -> Served:
     models = models_of(config)
     # A folder that is wrong is told at the start, not to whoever asks for its model.
     cards = {named.name: card_of(open_for(named.config)) for named in models[1:]}
-    loading = Loading()
+    loading = Loading(several=bool(cards))
     parts = loading.parts(models[0], opened)
     served = Served(models=models, parts=parts, load=loading.parts, cards=cards)
     if not cards:

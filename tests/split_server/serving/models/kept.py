@@ -137,6 +137,6 @@ class Kept:
 async def reached(true: Callable[[], object]) -> None:
     """Return once ``true()`` is so, which another task or thread will see to."""
     deadline = time.monotonic() + PATIENCE
-    while not true():  # noqa: ASYNC110
+    while not true():
         assert time.monotonic() < deadline, "in vain"
         await asyncio.sleep(0)
