@@ -186,3 +186,26 @@ def test_messages_of_a_wider_model_fit_before_it_is_there(
         same, after = asked.result(PATIENCE)
     assert same == before
     assert after > (1 << 16) * 512 * 4
+
+
+def test_what_a_model_kept_on_disk_is_there_when_it_comes_back(
+    tiny_path: Path, other_path: Path, tmp_path: Path
+) -> None:
+    prompt = [{"role": "user", "content": "What is split inference? " * 8}]
+    disk = {"kv_disk": tmp_path / "kv", "state": tmp_path / "state"}
+    with kept(tiny_path, other_path, **disk) as server, server.client() as client:
+        asked = {"messages": prompt, "temperature": 0, "max_tokens": 8}
+
+        def reply(name: str) -> tuple[str, int]:
+            answer = client.post("/v1/chat/completions", json=asked | {"model": name})
+            document = answer.raise_for_status().json()
+            cached = document["usage"]["prompt_tokens_details"]["cached_tokens"]
+            return document["choices"][0]["message"]["content"], cached
+
+        first, other = reply("first"), reply("other")
+        unload(server, "other")
+        again = reply("other")
+        assert list((tmp_path / "kv").iterdir())
+    assert (first[1], other[1]) == (0, 0)
+    assert again[0] == other[0]
+    assert again[1] > 0
