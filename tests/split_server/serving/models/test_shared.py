@@ -16,7 +16,7 @@ from split_client.generation.sampling.params import SamplingParams
 from split_server.serving.models.shared import Shared
 from split_server.sessions.store import SessionStore
 from split_wire.codec import decode_server_message, encode_message
-from split_wire.messages import SUBPROTOCOL, Open, Opened
+from split_wire.messages import SUBPROTOCOL, Failure, Open, Opened
 from tests.patience import PATIENCE, until
 from tests.server_process import STREAM_PATH, RunningServer, running_server
 from tests.split_server.serving.models.test_door import COUNT, HELLO, expected, unload
@@ -166,6 +166,20 @@ def test_shutting_down_answers_and_ends_all_models(tiny_path: Path, other_path: 
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1012
         assert [room.parts.steps._stopping for room in rooms] == [True, True]
+
+
+def test_a_model_that_comes_while_the_server_leaves_takes_no_sessions(
+    tiny_path: Path, other_path: Path
+) -> None:
+    with kept(tiny_path, other_path) as server:
+        server.loop.call_soon_threadsafe(server.app.leave)
+        with socket_at(server, "/m/other") as below:
+            below.send(encode_message(Open()))
+            reply = below.recv(PATIENCE)
+        assert isinstance(reply, bytes)
+        failure = decode_server_message(reply, 1 << 20)
+    assert isinstance(failure, Failure)
+    assert failure.code == "shutting_down"
 
 
 def test_messages_of_a_wider_model_fit_before_it_is_there(
