@@ -123,6 +123,11 @@ class DeviceTurns:
         return not self._seats
 
     @property
+    def aside(self) -> int:
+        """Threads that stand aside at the moment."""
+        return self._aside
+
+    @property
     def alone(self) -> bool:
         """Whether there is one model at most."""
         return len(self._seats) <= 1
