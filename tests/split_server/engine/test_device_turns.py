@@ -117,9 +117,20 @@ def test_devices_that_do_not_come_back_are_waited_for_no_longer_than_was_said() 
     behind, ahead = turns.seat(), turns.seat()
     with behind.turn(lambda: 0.02):
         behind.used = 0.0
-    ahead.used = 5.0
+    ahead.used, ahead.latest = 5.0, 1.0
     Waiting(ahead).end()
     assert ahead.number is None
+
+
+def test_devices_that_need_long_for_a_token_are_not_waited_for() -> None:
+    clock = Clock()
+    turns = turns_of(clock)
+    behind, ahead = turns.seat(), turns.seat()
+    with behind.turn(lambda: 0.3):
+        clock.now += 0.1
+    ahead.used, ahead.latest = 5.0, 1.0
+    Waiting(ahead).end()
+    assert ahead.used == 5.0
 
 
 def test_a_fault_in_a_turn_gives_it_back() -> None:
@@ -146,7 +157,7 @@ def test_who_leaves_keeps_nobody_waiting() -> None:
     gone, stays = turns.seat(), turns.seat()
     with gone.turn(lambda: 1000.0):
         clock.now += 1.0
-    stays.used = 5.0
+    stays.used, stays.latest = 5.0, 4000.0
     waiting = Waiting(stays)
     assert not waiting.begun.is_set()
     gone.leave()

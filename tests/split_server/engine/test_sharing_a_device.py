@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from split_wire.tensor import Tensor
+from tests import oracle
 from tests.checkpoints import tiny_checkpoint
 from tests.crowds import Crowd
 from tests.engines import run, submit, tiny_backbone
@@ -68,6 +69,9 @@ def test_crowds_on_two_models_get_the_tokens_that_they_get_alone(
 ) -> None:
     turns = DeviceTurns()
     paths = [tiny_path, tiny_checkpoint("llama", tmp_path / "llama")]
+    # Hugging Face's own models are not made by several threads at a time.
+    for path in paths:
+        oracle.model(path)
     engines = [engine_of(path, turns)[0] for path in paths]
     for engine in engines:
         engine.start()
@@ -90,6 +94,23 @@ def test_crowds_on_two_models_get_the_tokens_that_they_get_alone(
     for engine in engines:
         run(engine.stop())
     assert turns.empty
+
+
+@pytest.mark.parametrize("family", ["qwen2", "llama", "gemma3_text"])
+def test_a_pass_has_the_same_bits_while_another_model_is_loaded(
+    family: str, tiny_family: Callable[[str], Path]
+) -> None:
+    # Hugging Face sets the default dtype of the whole process while it makes a model.
+    runner = ModelRunner(tiny_backbone(tiny_family(family)))
+    rows = torch.ones(3, 64)
+    [expected] = runner.run([Slice(KVCache(), 0, rows)])
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        [found] = runner.run([Slice(KVCache(), 0, rows)])
+    finally:
+        torch.set_default_dtype(before)
+    assert torch.equal(found, expected)
 
 
 def test_a_pass_that_fails_gives_the_turn_back(tiny_path: Path) -> None:
