@@ -2,7 +2,7 @@
 
 Start-time fair queueing (Goyal, Vin and Cheng 1996) over the seconds that passes take: of those
 who wait, the one that has used least goes first, and idleness earns no credit. A model whose
-devices are about to send their next token is waited for while it is behind by more than a pass
+devices are about to send their next token is waited for while it is behind by a pass or more
 (anticipatory scheduling: Iyer and Druschel, SOSP 2001); otherwise one with short passes would get
 one of them for each long pass of another model.
 """
@@ -18,6 +18,8 @@ from contextlib import contextmanager
 
 from split_server.engine.teams import release_team
 
+# Of the pass that waits: how long it may be kept waiting for devices of another model.
+_PATIENCE = 0.25
 # Of a pass: how long a thread that loads a model may run Python beside it, and again before the
 # next one.
 _ASIDE = 0.1
@@ -39,6 +41,8 @@ class Seat:
         self.used = 0.0
         # Of the latest turn; until when its devices are expected to be back.
         self.latest = self.awaited = 0.0
+        # For how many seconds it was.
+        self.expected = 0.0
         # Since when it waits, by number; None while it does not.
         self.number: int | None = None
         self._depth = 0
@@ -123,6 +127,11 @@ class DeviceTurns:
         return not self._seats
 
     @property
+    def aside(self) -> int:
+        """Threads that stand aside at the moment."""
+        return self._aside
+
+    @property
     def alone(self) -> bool:
         """Whether there is one model at most."""
         return len(self._seats) <= 1
@@ -145,7 +154,7 @@ class DeviceTurns:
         with self._changed:
             seat.latest = ended - self._begun
             seat.used += seat.latest
-            seat.awaited = ended + expected if expected > 0.0 else 0.0
+            seat.awaited, seat.expected = ended + expected, expected
             self._holder = None
             self.allowance = _ASIDE * seat.latest
             if self._aside:
@@ -192,7 +201,8 @@ class DeviceTurns:
         until = self._aside_until
         for other in self._seats:
             behind = seat.used - other.used
-            if other.number is None and behind >= other.latest > 0.0:
+            worth = other.expected <= _PATIENCE * seat.latest
+            if other.number is None and worth and behind >= other.latest > 0.0:
                 until = max(until, other.awaited)
         return until - now
 

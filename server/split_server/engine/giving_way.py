@@ -8,6 +8,7 @@ end when that is enough. What the libraries do meanwhile without the lock runs o
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -20,18 +21,24 @@ from split_server.engine.device_turns import DeviceTurns
 _PATIENCE = 2.0
 # What a library does for longer it most likely does without the interpreter's lock.
 _LOCKED_SECONDS = 0.001
+_NICEST = 19
 _own = threading.local()
 
 
 @contextmanager
-def giving_way(turns: DeviceTurns | None) -> Iterator[None]:
+def giving_way(turns: DeviceTurns | None, *, gently: bool = False) -> Iterator[None]:
     """What the calling thread does inside waits, call by call, while somebody else computes; None
     or no model there: nobody does. Not in a turn of its own, and not within another one of these.
+
+    ``gently``: its products do not get the processor before those of a pass; the thread, and those
+    that it starts, stay so, so it has to be one that ends.
     """
     if turns is None or turns.empty:
         yield
         return
 
+    if gently:
+        _be_nice()
     _own.turns = turns
     before = sys.getprofile()
     sys.setprofile(_Look(turns))
@@ -40,6 +47,12 @@ def giving_way(turns: DeviceTurns | None) -> Iterator[None]:
     finally:
         sys.setprofile(before)
         _own.turns = None
+
+
+def _be_nice() -> None:
+    """On Linux a priority is a thread's, not a process's (setpriority(2))."""
+    if sys.platform.startswith("linux"):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICEST)
 
 
 class _Look:

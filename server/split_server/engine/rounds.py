@@ -21,6 +21,8 @@ from split_server.kv.session_cache import SessionCache
 _PATIENCE, _FLAT_PATIENCE = 0.5, 1.0
 # Until steps that are here already ask for their next pass.
 _AT_ONCE = 0.001
+# Devices that need longer for a token are not expected: as long as a long pass of another model.
+_LONGEST_EXPECTED = 0.05
 # Whoever was served so lately is likely to come back with the next token.
 _BESIDE_SECONDS = 0.5
 
@@ -98,7 +100,11 @@ class Rounds:
 
     def expected(self) -> float:
         """Seconds within which there is likely another pass to run; 0: nobody is expected."""
-        return self.hold() or (_AT_ONCE if self else 0.0)
+        if self:
+            return _AT_ONCE
+        now = self._clock()
+        until = self._paces.hold_until(now, _LONGEST_EXPECTED)
+        return 0.0 if until is None else until - now
 
     def longer_rows(self) -> int:
         """Rows of longer work that may come before the next pass."""

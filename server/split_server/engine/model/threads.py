@@ -36,21 +36,21 @@ def choose_threads(
     return min(torch.get_num_threads(), free())
 
 
-def on_passing_thread(work: Callable[[], _T]) -> _T:
+def on_passing_thread(work: Callable[[], _T], *, gently: bool = True) -> _T:
     """Return or raise what ``work`` does, from a thread that has ended then.
 
     OpenMP keeps a team of threads for every thread that ever computed in parallel. Once all teams
     together have more threads than there are cores, GNU's implementation has each team sleep
     between two products in place of waiting (``GOMP_SPINCOUNT``), and a model with many small
     products takes half as long again. A thread that ends takes its team along. It gives way to
-    passes where the calling thread does.
+    passes where the calling thread does, ``gently`` with the processor, too.
     """
     turns = given_way_to()
 
     def there() -> _T:
         # torch has a thread begin with the number that was set last, of another model perhaps.
         torch.set_num_threads(_ALL)
-        with giving_way(turns):
+        with giving_way(turns, gently=gently):
             return work()
 
     with ThreadPoolExecutor(1, "setup") as thread:

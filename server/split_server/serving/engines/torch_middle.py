@@ -54,7 +54,10 @@ def load_torch_middle(
     on_disk = None if streamed is None else _on_disk(config, checkpoint, streamed, digest)
     if planner.room().own:
         give_back_large_blocks()
-    backbone, runner = on_passing_thread(lambda: _loaded(checkpoint, config, planner, on_disk))
+    # What reads layers from disk is started there, and stays.
+    backbone, runner = on_passing_thread(
+        lambda: _loaded(checkpoint, config, planner, on_disk), gently=on_disk is None
+    )
     # What was tried out while loading has left free blocks between those in use.
     give_back_free_blocks()
     if config.quantize == "auto":
