@@ -260,6 +260,7 @@ class SplitApp:
     def leave(self) -> None:
         """Want no new sessions any more: those that there are go on, and ``/ready`` says so."""
         self._lifecycle.leave()
+        self._shared.leaving = True
         for room in self.rooms.rooms():
             room.parts.steps.refuse_newcomers()
 

@@ -27,7 +27,7 @@ from split_wire.errors import NotFound, SplitError, UnknownModel
 from split_wire.messages import SUBPROTOCOL
 
 # Asked for again and again by programs that want no model for it.
-_QUIET = (METRICS_PATH, "/api/v1/memory")
+_QUIET = (METRICS_PATH, "/api/v1/memory", "/v1/stats")
 
 
 class Door:

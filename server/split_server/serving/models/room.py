@@ -68,6 +68,8 @@ class Room:
         self._shared.fit(self.parts)
         self.parts.steps.start()
         self.forget(self._shared.gone)
+        if self._shared.leaving:
+            self.parts.steps.refuse_newcomers()
 
     async def drain(self) -> None:
         """Refuse new steps, answer those under way, close the sockets, park the sessions.

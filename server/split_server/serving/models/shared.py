@@ -56,6 +56,8 @@ class Shared:
         self.files = ThreadPoolExecutor(_FILE_THREADS, "files")
         self.downloads = downloads_quota()
         self.responses = KeptResponses()
+        # Whether the server is about to stop, and so wants no new sessions in any model.
+        self.leaving = False
         # Principals that there are none of any more, for models that come later.
         self.gone: Callable[[str], bool] = _nobody
         # All that are in memory, once there is who knows them.

@@ -94,7 +94,7 @@ def test_a_list_shows_each_model_and_loads_none(two_models: TwoModels, other_pat
             client.get(path).raise_for_status()
         for path in ("/m/other/", "/m/other", "/m/other/nothing", "/m/other/m/first/v1/models"):
             assert client.get(path).status_code == 404
-        for path in ("/m/other/metrics", "/m/other/api/v1/memory"):
+        for path in ("/m/other/metrics", "/m/other/api/v1/memory", "/m/other/v1/stats"):
             assert client.get(path).status_code == 404
         assert client.post("/m/other/v1/models").status_code == 405
         before, again = client.get("/api/v1/models").json(), None

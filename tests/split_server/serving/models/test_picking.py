@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests import oracle
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.server_process import RunningServer
 from tests.split_server.conftest import TOKEN
 from tests.split_server.serving.models.conftest import TwoModels
@@ -235,3 +235,19 @@ def test_a_token_is_asked_for_before_a_body_is_read(two_models: TwoModels) -> No
         states = client.get("/api/v1/models", headers=headers).json()["models"]
     assert answer.status_code == 401
     assert [model["state"] for model in states] == ["loaded", "unloaded"]
+
+
+def test_who_goes_away_ends_the_reply_of_the_model_that_was_picked(server: RunningServer) -> None:
+    asked = {"model": "other", "prompt": "Hi", "max_tokens": 400, "stream": True}
+    asked |= {"ignore_eos": True, "temperature": 0}
+    with (
+        server.client() as client,
+        client.stream("POST", "/v1/completions", json=asked) as answer,
+    ):
+        assert next(answer.iter_lines())
+    room = server.app.rooms.loaded("other")
+    assert room is not None
+    assert room.parts.compat is not None
+    generator = room.parts.compat.generator
+    until(lambda: generator.places.running == 0)
+    assert generator.counters.reply_tokens < 400

@@ -16,7 +16,7 @@ from split_client.generation.sampling.params import SamplingParams
 from split_server.serving.models.shared import Shared
 from split_server.sessions.store import SessionStore
 from split_wire.codec import decode_server_message, encode_message
-from split_wire.messages import SUBPROTOCOL, Open, Opened
+from split_wire.messages import SUBPROTOCOL, Failure, Open, Opened
 from tests.patience import PATIENCE, until
 from tests.server_process import STREAM_PATH, RunningServer, running_server
 from tests.split_server.serving.models.test_door import COUNT, HELLO, expected, unload
@@ -168,6 +168,20 @@ def test_shutting_down_answers_and_ends_all_models(tiny_path: Path, other_path: 
         assert [room.parts.steps._stopping for room in rooms] == [True, True]
 
 
+def test_a_model_that_comes_while_the_server_leaves_takes_no_sessions(
+    tiny_path: Path, other_path: Path
+) -> None:
+    with kept(tiny_path, other_path) as server:
+        server.loop.call_soon_threadsafe(server.app.leave)
+        with socket_at(server, "/m/other") as below:
+            below.send(encode_message(Open()))
+            reply = below.recv(PATIENCE)
+        assert isinstance(reply, bytes)
+        failure = decode_server_message(reply, 1 << 20)
+    assert isinstance(failure, Failure)
+    assert failure.code == "shutting_down"
+
+
 def test_messages_of_a_wider_model_fit_before_it_is_there(
     tiny_path: Path, other_path: Path
 ) -> None:
@@ -186,3 +200,26 @@ def test_messages_of_a_wider_model_fit_before_it_is_there(
         same, after = asked.result(PATIENCE)
     assert same == before
     assert after > (1 << 16) * 512 * 4
+
+
+def test_what_a_model_kept_on_disk_is_there_when_it_comes_back(
+    tiny_path: Path, other_path: Path, tmp_path: Path
+) -> None:
+    prompt = [{"role": "user", "content": "What is split inference? " * 8}]
+    disk = {"kv_disk": tmp_path / "kv", "state": tmp_path / "state"}
+    with kept(tiny_path, other_path, **disk) as server, server.client() as client:
+        asked = {"messages": prompt, "temperature": 0, "max_tokens": 8}
+
+        def reply(name: str) -> tuple[str, int]:
+            answer = client.post("/v1/chat/completions", json=asked | {"model": name})
+            document = answer.raise_for_status().json()
+            cached = document["usage"]["prompt_tokens_details"]["cached_tokens"]
+            return document["choices"][0]["message"]["content"], cached
+
+        first, other = reply("first"), reply("other")
+        unload(server, "other")
+        again = reply("other")
+        assert list((tmp_path / "kv").iterdir())
+    assert (first[1], other[1]) == (0, 0)
+    assert again[0] == other[0]
+    assert again[1] > 0
