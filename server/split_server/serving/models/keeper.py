@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic
 
 from split_server.serving.models.allowance import Allowance
-from split_server.serving.models.asked import Ahead, Ground, Served
+from split_server.serving.models.asked import Ahead, Ground
 from split_server.serving.models.leaving import give_back, left, told
 from split_server.serving.models.naming import NamedModel
 from split_server.serving.models.slots import ModelState, R, Slot
@@ -82,14 +82,14 @@ class Keeper(Generic[R]):
         slot = self._slot(name)
         if self._draining:
             raise ShuttingDown
-        slot.asked = self._clock()
+        slot.asked = max(slot.asked, self._clock())
         if slot.room is not None and slot.state == "loaded":
             return slot.room
         task = slot.task or self._begin(slot, principal)
         # Others wait for it too.
         done, _ = await asyncio.wait([task], timeout=self._patience)
         if not done:
-            raise ModelLoading(name, _retry(slot.left(self._clock())))
+            raise self._later(slot)
         if task.cancelled():
             raise ShuttingDown
         return task.result()
@@ -106,11 +106,12 @@ class Keeper(Generic[R]):
         slot = self._slot(name)
         if slot.first:
             raise ModelBusy(name, "the first model stays loaded", _LONGEST_RETRY)
-        if slot.room is not None and not operator and _principals(slot.room) != {principal}:
-            raise OperatorNeeded(f"unloading {name!r}, which others may use,")
+        _check(slot, principal, operator=operator)
         async with self._turn:
             if self._draining:
                 raise ShuttingDown
+            # Others may have come while this waited.
+            _check(slot, principal, operator=operator)
             if slot.state == "loaded":
                 await self._let_go(slot)
 
@@ -200,6 +201,12 @@ class Keeper(Generic[R]):
                 return way
         raise self._busy(slot, ahead)
 
+    def _later(self, slot: Slot[R]) -> ModelLoading:
+        """Whoever is told when to come back finds the model there then."""
+        retry = _retry(slot.left(self._clock()))
+        slot.asked = self._clock() + retry
+        return ModelLoading(slot.name, retry)
+
     def _idle(self) -> list[Slot[R]]:
         """Those that may go, the longest unused first."""
         now = self._clock()
@@ -209,7 +216,9 @@ class Keeper(Generic[R]):
     def _may_go(self, slot: Slot[R], now: float) -> bool:
         if slot.first or slot.state != "loaded" or self._keep < 0:
             return False
-        return slot.unused(now) >= self._keep and now - slot.asked >= _GRACE
+        # What is under way, and the time between two steps of one reply, is use.
+        unused = slot.unused(now)
+        return unused >= self._keep and min(unused, now - slot.asked) >= _GRACE
 
     async def _let_go(self, slot: Slot[R]) -> None:
         """Have its sessions kept, and its memory back."""
@@ -232,13 +241,18 @@ class Keeper(Generic[R]):
         others = [one for one in self._slots.values() if one.room is not None]
         held = ", ".join(f"{one.name} ({_gigabytes(one.seen(now).bytes or 0)})" for one in others)
         reason = f"it lacks {_gigabytes(lacking)} of memory, which these hold: {held}"
-        waits = [self._keep - one.unused(now) for one in others if not one.first]
+        going = [one for one in others if not one.first and self._keep >= 0]
+        waits = [self._keep - one.unused(now) for one in going]
         return ModelBusy(slot.name, reason, _retry(min(waits, default=_LONGEST_RETRY)))
 
 
-def _principals(room: Served) -> set[str]:
-    """Those who have sessions in it."""
-    return room.parts.steps.store.principals()
+def _check(slot: Slot[R], principal: str, *, operator: bool) -> None:
+    """Raises OperatorNeeded where others may use the model, or wait for it."""
+    room = slot.room
+    if operator or (room is None and slot.task is None):
+        return
+    if room is None or room.parts.steps.store.principals() != {principal}:
+        raise OperatorNeeded(f"unloading {slot.name!r}, which others may use,")
 
 
 def _heeded(task: asyncio.Task[R]) -> None:

@@ -432,3 +432,73 @@ def test_what_is_cut_off_while_it_leaves_is_closed_with_the_server() -> None:
         assert "close b" in kept.ground.events
 
     run(main())
+
+
+def test_at_zero_what_is_under_way_and_what_pauses_between_two_steps_stays() -> None:
+    async def main() -> None:
+        kept = Kept(keep=0.0)
+        room = await kept.used("b")
+        for _ in range(10):
+            kept.now += 4
+            room.last = kept.now - 2
+            await kept.keeper.sweep()
+            room.last = kept.now
+            await kept.keeper.sweep()
+        assert kept.keeper.loaded("b") is room
+        kept.now += 5
+        await kept.keeper.sweep()
+        assert kept.keeper.loaded("b") is None
+
+    run(main())
+
+
+def test_whoever_comes_back_when_told_to_finds_the_model() -> None:
+    async def main() -> None:
+        kept = Kept(keep=0.0, patience=0.0)
+        kept.ground.gate = threading.Event()
+        with pytest.raises(ModelLoading) as told:
+            await kept.keeper.room("b", "ann")
+        kept.ground.gate.set()
+        await reached(lambda: kept.keeper.loaded("b"))
+        kept.now += told.value.retry_after
+        await kept.keeper.sweep()
+        assert kept.keeper.loaded("b") is not None
+        kept.now += 5
+        await kept.keeper.sweep()
+        assert kept.keeper.loaded("b") is None
+
+    run(main())
+
+
+def test_nobody_unloads_what_others_wait_for_or_came_into_meanwhile() -> None:
+    async def main() -> None:
+        kept = Kept()
+        kept.ground.free = 1000
+        room = await kept.used("b")
+        room.principals = {"ann"}
+        kept.ground.gate = threading.Event()
+        loading = asyncio.create_task(kept.keeper.room("c", "bob"))
+        await reached(lambda: kept.ground.promises)
+        with pytest.raises(OperatorNeeded):
+            await kept.keeper.unload("c", "ann", operator=False)
+        unloading = asyncio.create_task(kept.keeper.unload("b", "ann", operator=False))
+        await asyncio.sleep(0)
+        room.principals.add("eve")
+        kept.ground.gate.set()
+        await loading
+        with pytest.raises(OperatorNeeded):
+            await unloading
+        assert kept.keeper.loaded("b") is room
+
+    run(main())
+
+
+def test_what_is_kept_for_ever_is_waited_for_as_long_as_one_may_be_told_to() -> None:
+    async def main() -> None:
+        kept = Kept(keep=-1.0)
+        await kept.used("b")
+        with pytest.raises(ModelBusy) as told:
+            await kept.keeper.room("d", "ann")
+        assert told.value.retry_after == 60.0
+
+    run(main())
