@@ -49,13 +49,16 @@ class Details:
     secret: bool
     parse: Callable[[str], Any] | None
     numbers: bool
+    tables: type[object] | None
+    instead_of: str | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Setting:
     """One setting, ready to be turned into a flag or looked up.
 
-    ``kind`` is str, int, float, bool or Path; for a setting with its own ``parse`` it is str.
+    ``kind`` is str, int, float, bool or Path; for a setting with its own ``parse`` it is str, for
+    ``tables`` dict.
     """
 
     section: str
@@ -88,16 +91,22 @@ def option(
     secret: bool = False,
     parse: Callable[[str], Any] | None = None,
     numbers: bool = False,
+    tables: type[object] | None = None,
+    instead_of: str | None = None,
 ) -> T:
     """Declare one setting as a dataclass field.
 
     The annotation decides the form: ``str``, ``int``, ``float``, ``bool`` (``--x`` / ``--no-x``),
     ``Path``, any of these ``| None``, or ``tuple[X, ...]`` (a flag that may be repeated, a comma
     list in the environment, an array in TOML). ``minimum`` and ``maximum`` are inclusive, ``above``
-    is not; ``short`` is a flag of one letter, such as ``-u``.
+    is not; ``short`` is a flag of one letter, such as ``-u``. ``str | tuple[str, ...] | None`` is
+    repeated for every source, while code may give one text.
     ``parse`` turns text into any other type and raises ``ValueError`` on bad text; with ``numbers``
     a whole number of TOML as well, as if it were written out. A ``secret`` is left out of ``repr``,
     help and error messages.
+    ``tables``: an array of tables of the file alone, each read as that declaration, for a field of
+    type ``tuple[Declaration, ...]``; they count as absent where a flag or a variable gives the
+    setting that they stand ``instead_of``.
     """
     details = Details(
         help=help,
@@ -111,6 +120,8 @@ def option(
         secret=secret,
         parse=parse,
         numbers=numbers,
+        tables=tables,
+        instead_of=instead_of,
     )
     return dataclasses.field(default=default, repr=not secret, metadata={_KEY: details})
 
@@ -136,6 +147,8 @@ def settings_of(cls: type[object]) -> tuple[Setting, ...]:
 
 def _setting(section: str, field: dataclasses.Field[Any], hint: object) -> Setting:
     details = _details(field)
+    if details.tables is not None:
+        return Setting(section, field.name, dict, True, field.default, details)
     kind, repeated = (str, False) if details.parse else _shape(field.name, hint)
     if details.parse and typing.get_origin(hint) is tuple:
         repeated = True
@@ -156,6 +169,8 @@ def _shape(name: str, hint: object) -> tuple[type, bool]:
         members = [m for m in typing.get_args(hint) if m is not types.NoneType]
         if len(members) == 1:
             return _shape(name, members[0])
+        if members == [str, tuple[str, ...]]:
+            return str, True
     if typing.get_origin(hint) is tuple:
         member, *rest = typing.get_args(hint)
         if rest == [Ellipsis] and member in _SCALARS:

@@ -17,6 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[object]) -> None:
     section = section_of(cls)
     groups: dict[str, argparse._ArgumentGroup] = {}
     for setting in settings_of(cls):
+        if setting.details.tables is not None:
+            continue
         title = setting.details.group
         if title is not None and title not in groups:
             groups[title] = parser.add_argument_group(title)

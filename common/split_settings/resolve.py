@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from split_settings.declare import Setting, section_of, settings_of
-from split_settings.errors import UnknownKey
+from split_settings.errors import BadValue, UnknownKey
 from split_settings.toml_file import find_config, read_config
 from split_settings.values import from_list_text, from_text, from_toml
 from split_settings.variables import unread_variables
 
 T = TypeVar("T")
+_MOST_TABLES = 64
 
 
 def load(
@@ -73,6 +74,8 @@ def _value(
     table: Mapping[str, Any],
     path: str,
 ) -> Any:
+    if setting.details.tables is not None:
+        return _from_tables(setting, namespace, environ, table, path)
     if hasattr(namespace, setting.name):
         return _from_flag(setting, getattr(namespace, setting.name))
     text = environ.get(setting.variable)
@@ -82,6 +85,27 @@ def _value(
     if setting.name in table:
         return from_toml(setting, table[setting.name], f"{path}, {setting.section}.{setting.name}")
     return setting.default
+
+
+def _from_tables(
+    setting: Setting,
+    namespace: argparse.Namespace,
+    environ: Mapping[str, str],
+    table: Mapping[str, Any],
+    path: str,
+) -> Any:
+    """The tables of the file, unless a nearer source has what they stand for."""
+    other = setting.details.instead_of
+    variable = f"SPLIT_{setting.section}_{other}".upper()
+    if setting.name not in table or hasattr(namespace, str(other)) or environ.get(variable):
+        return setting.default
+    where, given = f"{path}, {setting.section}.{setting.name}", table[setting.name]
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise BadValue(where, f"expected tables, written [[{setting.section}.{setting.name}]]")
+    if len(given) > _MOST_TABLES:
+        raise BadValue(where, f"{len(given)} are more than {_MOST_TABLES}")
+    declared = setting.details.tables or object
+    return tuple(resolve(declared, argparse.Namespace(), {}, one, path=path) for one in given)
 
 
 def _from_flag(setting: Setting, given: Any) -> Any:

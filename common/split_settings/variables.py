@@ -20,7 +20,8 @@ def unread_variables(
     Names only: what a mistyped one holds may be a secret. At most eight are told.
     """
     prefix = f"SPLIT_{section_of(classes[0])}_".upper()
-    known = {setting.name.upper() for cls in classes for setting in settings_of(cls)}
+    settings = [setting for cls in classes for setting in settings_of(cls)]
+    known = {one.name.upper() for one in settings if one.details.tables is None}
     names = {name: name.removeprefix(prefix) for name in environ if name.startswith(prefix)}
     unread = sorted(name for name, ending in names.items() if ending not in known)
     for name in unread[:_MOST_TOLD]:

@@ -23,10 +23,12 @@ from split_server.pairing.commands import (
 )
 from split_server.pairing.state import StateFolder
 from split_server.serving.adapter_host.config import AdapterHostConfig
-from split_server.serving.config import ComputeConfig, ModelConfig, ServerConfig
+from split_server.serving.config import ComputeConfig, ServerConfig
 from split_server.serving.engines.checkpoint import open_for
 from split_server.serving.greeting import PRIVACY
 from split_server.serving.health import require_health
+from split_server.serving.settings.given_models import named_configs, only_model
+from split_server.serving.settings.models import ModelConfig
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, add_completion, completion, name_lines
 from split_settings.output import while_read
@@ -147,7 +149,7 @@ def _status(*, json: bool) -> int:
 
 
 def _manifest(config: ModelConfig, *, json: bool) -> int:
-    checkpoint = open_checkpoint(config.model)
+    checkpoint = open_checkpoint(only_model(config).path)
     manifest = build_manifest(checkpoint, build_catalog(checkpoint))
     if json:
         sys.stdout.write(manifest.data.decode() + "\n")
@@ -181,15 +183,21 @@ def _print(lines: Iterable[str]) -> int:
 
 
 def _plan(config: ComputeConfig) -> int:
-    checkpoint = open_for(config)
-    # Torch, which knows the devices, takes seconds to import.
-    if config.engine == "llama":
+    models = named_configs(config)
+    if len(models) > 1:
+        # Torch, which knows the devices, takes seconds to import.
+        from split_server.serving.loading.together import described_models
+
+        return _print(described_models(models))
+    ((_, one),) = models
+    checkpoint = open_for(one)
+    if one.engine == "llama":
         from split_server.serving.engines.llama_middle import described_llama_plan
 
-        return _print(described_llama_plan(config, checkpoint))
+        return _print(described_llama_plan(one, checkpoint))
     from split_server.serving.plan import described_plan
 
-    return _print(described_plan(config, checkpoint))
+    return _print(described_plan(one, checkpoint))
 
 
 def _adapters(config: AdapterHostConfig) -> int:

@@ -13,6 +13,12 @@ def _even(text: str) -> int:
     return int(text)
 
 
+@settings("server.rooms")
+class Room:
+    name: str = option("", help="its name")
+    seats: int | None = option(None, help="how many", minimum=1)
+
+
 @settings("server")
 class Example:
     host: str = option("127.0.0.1", help="address to listen on", metavar="HOST")
@@ -27,6 +33,8 @@ class Example:
     token: str | None = option(None, help="bearer token", secret=True)
     pin: int | None = option(None, help="number", secret=True)
     even: int = option(2, help="an even number", parse=_even)
+    books: str | tuple[str, ...] | None = option(None, help="a book")
+    rooms: tuple[Room, ...] = option((), help="rooms", tables=Room, instead_of="books")
     evens: tuple[int, ...] = option((), help="even numbers", parse=_even)
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from split_settings import BadValue, UnknownKey, load, resolve
-from tests.split_settings.example import Example, Other
+from split_settings.variables import unread_variables
+from tests.split_settings.example import Example, Other, Room
 
 Parse = Callable[..., argparse.Namespace]
 NO_FLAGS = argparse.Namespace()
@@ -186,3 +187,52 @@ def test_a_bound_may_be_outside_of_its_range() -> None:
     with pytest.raises(BadValue, match=r"server.share: 0 is not above 0"):
         resolve(Example, NO_FLAGS, {}, {"share": 0})
     assert resolve(Example, NO_FLAGS, {}, {"share": 1e-9}).share == 1e-9
+
+
+def test_what_may_be_one_or_several_is_several_from_every_source(parse: Parse) -> None:
+    assert resolve(Example, parse("--books", "a", "--books", "b"), {}, {}).books == ("a", "b")
+    assert resolve(Example, parse(), {"SPLIT_SERVER_BOOKS": "a, b"}, {}).books == ("a", "b")
+    assert resolve(Example, parse(), {}, {"books": "a"}).books == ("a",)
+    assert Example(books="a").books == "a"
+
+
+def test_tables_of_the_file_are_read_as_their_declaration(parse: Parse) -> None:
+    rooms = [{"name": "hall", "seats": 9}, {"name": "attic"}]
+    assert resolve(Example, parse(), {}, {"rooms": rooms}).rooms == (
+        Room(name="hall", seats=9),
+        Room(name="attic"),
+    )
+
+
+def test_tables_count_as_absent_where_a_nearer_source_has_what_they_stand_for(
+    parse: Parse,
+) -> None:
+    table = {"rooms": [{"name": "hall"}]}
+    assert resolve(Example, parse("--books", "a"), {}, table).rooms == ()
+    assert resolve(Example, parse(), {"SPLIT_SERVER_BOOKS": "a"}, table).rooms == ()
+
+
+@pytest.mark.parametrize(
+    ("rooms", "message"),
+    [
+        ("hall", r"server\.rooms: expected tables, written \[\[server\.rooms\]\]"),
+        ([{"name": 1}], r"server\.rooms\.name: expected text"),
+        ([{"seats": 0}], r"server\.rooms\.seats: 0 is below"),
+        ([{"name": "a"}] * 65, "65 are more than 64"),
+    ],
+)
+def test_a_bad_table_is_named(parse: Parse, rooms: object, message: str) -> None:
+    with pytest.raises(BadValue, match=message):
+        resolve(Example, parse(), {}, {"rooms": rooms})
+
+
+def test_an_unknown_key_of_a_table_is_refused(parse: Parse) -> None:
+    with pytest.raises(UnknownKey, match=r"server\.rooms\.seat; did you mean seats"):
+        resolve(Example, parse(), {}, {"rooms": [{"seat": 1}]})
+
+
+def test_tables_have_neither_flag_nor_variable(parse: Parse) -> None:
+    assert not hasattr(parse(), "rooms")
+    with pytest.raises(SystemExit):
+        parse("--rooms", "hall")
+    assert len([*unread_variables((Example,), {"SPLIT_SERVER_ROOMS": "hall"})]) == 1

@@ -11,8 +11,9 @@ answered with::
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
     ├── SpansRefused, ChunkGone
     ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown, ModelStopped
-    ├── UnknownAdapter, UnknownCache, UnknownCacheGroup, Unsupported, Unauthorized
-    ├── ForbiddenOrigin, ForbiddenHost, TokenizeDisabled, NotFound
+    ├── ModelLoading, ModelBusy
+    ├── UnknownAdapter, UnknownCache, UnknownCacheGroup, UnknownModel, Unsupported, Unauthorized
+    ├── OperatorNeeded, ForbiddenOrigin, ForbiddenHost, TokenizeDisabled, NotFound
     ├── InternalError
     └── RemoteError (any of them, as the device received it)
 """
@@ -21,17 +22,21 @@ from split_wire.errors.access import (
     ForbiddenHost,
     ForbiddenOrigin,
     NotFound,
+    OperatorNeeded,
     TokenizeDisabled,
     Unauthorized,
     UnknownAdapter,
     UnknownCache,
     UnknownCacheGroup,
+    UnknownModel,
     Unsupported,
 )
 from split_wire.errors.base import RemoteError, SplitError
 from split_wire.errors.capacity import (
     CacheFull,
     InternalError,
+    ModelBusy,
+    ModelLoading,
     ModelStopped,
     Overloaded,
     ShuttingDown,
@@ -74,10 +79,13 @@ __all__ = [
     "InternalError",
     "MalformedFrame",
     "MalformedMessage",
+    "ModelBusy",
     "ModelChanged",
+    "ModelLoading",
     "ModelStopped",
     "NonFinite",
     "NotFound",
+    "OperatorNeeded",
     "Overloaded",
     "PrefixMismatch",
     "RemoteError",
@@ -94,6 +102,7 @@ __all__ = [
     "UnknownCache",
     "UnknownCacheGroup",
     "UnknownMessage",
+    "UnknownModel",
     "UnknownSession",
     "Unsupported",
     "UnsupportedVersion",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from split_wire.errors.base import SplitError
+
+_MOST_NAMED = 16
 
 
 class UnknownAdapter(SplitError):
@@ -13,6 +17,29 @@ class UnknownAdapter(SplitError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"no adapter {name[:40]!r} here; leave the adapter out for the base model")
+
+
+class UnknownModel(SplitError):
+    """A model name that the server does not serve; ``there``: those that it does."""
+
+    code = "unknown_model"
+    status = 404
+
+    def __init__(self, name: str, there: Sequence[str]) -> None:
+        known = ", ".join(there[:_MOST_NAMED]) + (", ..." if len(there) > _MOST_NAMED else "")
+        super().__init__(f"model {name[:64]!r} not found; served here: {known}")
+
+
+class OperatorNeeded(SplitError):
+    """What is the operator's to do, or concerns others too."""
+
+    code = "operator_needed"
+    status = 403
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} needs a token that is marked 'operator' in the server's tokens file"
+        )
 
 
 class UnknownCacheGroup(SplitError):

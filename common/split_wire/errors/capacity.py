@@ -57,6 +57,34 @@ class Overloaded(SplitError):
         super().__init__(f"{what}; try again in {retry_after:g} s")
 
 
+class ModelLoading(SplitError):
+    """The model is being loaded; ``retry_after``: seconds until it probably is."""
+
+    code = "model_loading"
+    status = 503
+    retryable = True
+
+    def __init__(self, name: str, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(
+            f"model {name[:64]!r} is being loaded; try again in about {max(1, retry_after):.0f} s"
+        )
+
+
+class ModelBusy(SplitError):
+    """A model that cannot be loaded, or let go, as things are; ``reason``: what stands against it,
+    and what holds the memory.
+    """
+
+    code = "model_busy"
+    status = 503
+    retryable = True
+
+    def __init__(self, name: str, reason: str, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"model {name[:64]!r}: {reason}; try again in {max(1, retry_after):.0f} s")
+
+
 class ShuttingDown(SplitError):
     """The server is stopping."""
 

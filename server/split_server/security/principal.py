@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.types import Scope
 
@@ -19,11 +19,13 @@ _CREDENTIAL = "split.credential"
 class Credential:
     """What let a request in: ``principal`` and the SHA-256 of its ``token``.
 
-    The digest of a device is empty: its principal has that one token.
+    The digest of a device is empty: its principal has that one token. ``operator``: whether it is
+    marked as that of somebody who runs the server, which is no part of whose it is.
     """
 
     principal: str
     token: bytes = b""
+    operator: bool = field(default=False, compare=False)
 
     @property
     def is_device(self) -> bool:
@@ -51,3 +53,13 @@ def credential_of(scope: Scope) -> Credential | None:
     """None where nobody is asked for a token, and on public paths."""
     found: Credential | None = scope.get(_CREDENTIAL)
     return found
+
+
+def is_operator(scope: Scope) -> bool:
+    """Whether a request is that of somebody who runs the server: with a marked token, or, where
+    nobody is asked for one, on this machine.
+    """
+    found = credential_of(scope)
+    if found is not None:
+        return found.operator
+    return scope.get(_KEY) == LOCAL

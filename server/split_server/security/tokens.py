@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from hmac import compare_digest
 from pathlib import Path
 
@@ -18,6 +19,8 @@ _MAX_FILE_BYTES = 1 << 20
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 _NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _SCHEME = "bearer"
+# Marks the tokens of those who run the server, behind the token.
+OPERATOR_MARK = "operator"
 
 
 class BadTokens(ServerError):
@@ -38,10 +41,11 @@ def bearer_token(authorization: str) -> str | None:
 
 
 class TokenBook:
-    """``tokens``: principal by token."""
+    """``tokens``: principal by token; ``operators``: those of them that run the server."""
 
-    def __init__(self, tokens: Mapping[str, str]) -> None:
+    def __init__(self, tokens: Mapping[str, str], operators: Collection[str] = ()) -> None:
         self._principals = {_hash(token): name for token, name in tokens.items()}
+        self._operators = frozenset(map(_hash, operators))
 
     def identify(self, authorization: str | None) -> str | None:
         """The principal of an Authorization header's value, None when it holds no known token."""
@@ -56,7 +60,7 @@ class TokenBook:
         # Every hash is compared, so the time does not depend on which one matches.
         for known, name in self._principals.items():
             if compare_digest(known, given):
-                found = Credential(name, known)
+                found = Credential(name, known, operator=known in self._operators)
         return None if token is None else found
 
     def holds(self, credential: Credential) -> bool:
@@ -77,22 +81,24 @@ class TokenBook:
 
     def take(self, other: TokenBook) -> None:
         """Hold the tokens of ``other`` in place of these."""
-        self._principals = other._principals
+        self._principals, self._operators = other._principals, other._operators
 
 
 def single_token(token: str) -> TokenBook:
     """One token for the owner of the server. Raises BadTokens."""
     _check_token(token, "the token")
-    return TokenBook({token: OWNER})
+    return TokenBook({token: OWNER}, [token])
 
 
 def read_tokens(path: Path, *, waiting: bool = True) -> TokenBook:
     """Read ``name token`` lines; blank lines and lines that start with # are skipped.
 
-    Several tokens may belong to one name. ``waiting``: whoever writes into a pipe is waited for;
-    otherwise a pipe is refused. Raises BadTokens.
+    Several tokens may belong to one name; ``operator`` behind a token marks it. ``waiting``:
+    whoever writes into a pipe is waited for; otherwise a pipe is refused. Raises BadTokens.
     """
-    return TokenBook(_named(path, waiting))
+    entries = _entries(path, waiting)
+    names = {token: entry.name for token, entry in entries.items()}
+    return TokenBook(names, [token for token, entry in entries.items() if entry.operator])
 
 
 def token_in(path: Path, name: str | None) -> str:
@@ -100,28 +106,34 @@ def token_in(path: Path, name: str | None) -> str:
 
     Raises BadTokens.
     """
-    tokens = _named(path.expanduser(), waiting=False)
-    names = sorted(set(tokens.values()))
+    tokens = _entries(path.expanduser(), waiting=False)
+    names = sorted({entry.name for entry in tokens.values()})
     if name is None and len(names) > 1:
         raise BadTokens(f"{path.name} holds tokens of {len(names)} names; say whose with --name")
     wanted = names[0] if name is None else name
-    for token, owner in tokens.items():
-        if owner == wanted:
+    for token, entry in tokens.items():
+        if entry.name == wanted:
             return token
     raise BadTokens(f"{path.name} holds no token of {wanted!r}")
 
 
-def _named(path: Path, waiting: bool) -> dict[str, str]:
-    """Names by token."""
-    tokens: dict[str, str] = {}
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    name: str
+    operator: bool
+
+
+def _entries(path: Path, waiting: bool) -> dict[str, _Entry]:
+    """By token."""
+    tokens: dict[str, _Entry] = {}
     for number, line in enumerate(_lines(path, waiting), start=1):
         fields = line.split()
         if not fields or fields[0].startswith("#"):
             continue
-        name, token = _entry(fields, f"{path.name}, line {number}")
+        token, entry = _entry(fields, f"{path.name}, line {number}")
         if token in tokens:
             raise BadTokens(f"{path.name}, line {number}: this token is there twice")
-        tokens[token] = name
+        tokens[token] = entry
     if not tokens:
         raise BadTokens(f"{path.name} holds no token; write lines of 'name token'")
     return tokens
@@ -141,16 +153,19 @@ def _lines(path: Path, waiting: bool) -> list[str]:
         raise BadTokens(f"{path.name} is not text") from error
 
 
-def _entry(fields: list[str], where: str) -> tuple[str, str]:
-    if len(fields) != 2:
-        raise BadTokens(f"{where}: write 'name token'")
-    name, token = fields
+def _entry(fields: list[str], where: str) -> tuple[str, _Entry]:
+    """Its token, and what it says of that."""
+    if not 2 <= len(fields) <= 3:
+        raise BadTokens(f"{where}: write 'name token', or 'name token {OPERATOR_MARK}'")
+    name, token = fields[:2]
+    if fields[2:] not in ([], [OPERATOR_MARK]):
+        raise BadTokens(f"{where}: behind a token may stand '{OPERATOR_MARK}' and nothing else")
     if not _NAME.fullmatch(name) or name in (LOCAL, ANONYMOUS):
         raise BadTokens(
             f"{where}: a name is 1 to 64 letters, digits or ._@- and not a reserved one"
         )
     _check_token(token, f"{where}: the token")
-    return name, token
+    return token, _Entry(name, len(fields) > 2)
 
 
 def _check_token(token: str, what: str) -> None:

@@ -14,32 +14,16 @@ from split_server.serving.settings.adapters import AdapterConfig
 from split_server.serving.settings.kept import KeptConfig
 from split_server.serving.settings.limits import LIMITS
 from split_server.serving.settings.memory import MemoryConfig
+from split_server.serving.settings.models import (
+    DTYPES,
+    ENGINES,
+    LINEARS,
+    QUANTIZED,
+    ModelConfig,
+    stream_text,
+)
 from split_server.serving.settings.replica import ReplicaConfig
 from split_settings import option, settings
-
-_MOST_LAYERS = 10_000
-
-
-def stream_text(text: str) -> str:
-    """``text`` as what ``--stream`` takes: auto, off, or a number. Raises ValueError."""
-    given = text.strip().lower()
-    if given in ("auto", "off"):
-        return given
-    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:6]) <= _MOST_LAYERS:
-        raise ValueError(f"{text!r} is neither auto, off nor a number of layers from 1 on")
-    return str(int(given[:6]))
-
-
-@settings("server")
-class ModelConfig:
-    """The model that is meant; shared by every command."""
-
-    model: str | None = option(
-        None,
-        help="checkpoint folder, GGUF file or Hugging Face hub id (default: the embedded model)",
-        metavar="MODEL",
-        short="-m",
-    )
 
 
 @settings("server")
@@ -50,12 +34,12 @@ class ComputeConfig(MemoryConfig, ModelConfig):
         "auto",
         help="what computes the layers: torch, or llama.cpp for a GGUF file as it is (the extra "
         "'llama'); auto is torch",
-        choices=("auto", "torch", "llama"),
+        choices=ENGINES,
     )
     dtype: str = option(
         "auto",
         help="compute dtype; auto keeps the checkpoint's",
-        choices=("auto", "float32", "bfloat16", "float16"),
+        choices=DTYPES,
     )
     device: str = option("auto", help="torch device, such as cpu or cuda:0", metavar="DEVICE")
     quantize: str = option(
@@ -63,7 +47,7 @@ class ComputeConfig(MemoryConfig, ModelConfig):
         help="keep the matrices of the layers as int8 (half the bytes of bfloat16) or int4 (a "
         "third, for few sessions), which changes replies; auto changes nothing, and the log says "
         "which of them this machine would gain by",
-        choices=("none", "int8", "int4", "auto"),
+        choices=QUANTIZED,
     )
     stream: str = option(
         "auto",
@@ -93,7 +77,7 @@ class ServerConfig(ComputeConfig, AdapterConfig, KeptConfig, ReplicaConfig):
         "auto",
         help="order of matrices in memory: packed for the processor, plain, or auto: measured at "
         "the start",
-        choices=("auto", "packed", "plain"),
+        choices=LINEARS,
     )
     layers: str = option(
         "auto",
@@ -207,6 +191,14 @@ class ServerConfig(ComputeConfig, AdapterConfig, KeptConfig, ReplicaConfig):
         help="guess the next tokens of the OpenAI and Kobold APIs' replies where that saves passes "
         "and nobody else waits; off also remembers no replies",
         choices=("auto", "off"),
+    )
+    keep: float = option(
+        300.0,
+        help="seconds after which a model that nobody uses is let go where several are served, -1: "
+        "never, 0: with its last step; the first one stays",
+        minimum=-1,
+        maximum=1e7,
+        group=LIMITS,
     )
     max_queued_steps: int = option(
         32, help="steps that one token may have under way", minimum=1, maximum=4096, group=LIMITS

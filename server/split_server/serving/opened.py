@@ -18,6 +18,7 @@ from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.http.web.files import WebFiles, open_web_files
 from split_server.serving.config import ServerConfig
 from split_server.serving.engines.checkpoint import open_for
+from split_server.serving.settings.given_models import only_model
 
 _log = logging.getLogger(__name__)
 
@@ -39,8 +40,9 @@ class Opened:
 def open_all(config: ServerConfig) -> Opened:
     """Read and hash what ``config`` names, after a download where that is a hub's.
 
-    Raises the errors of ``split_server.errors``.
+    Raises the errors of ``split_server.errors``, BadValue where ``config`` has several models.
     """
+    config = only_model(config)
     web = open_web_files(config.web_root, config.adapter_origin)
     checkpoint = open_for(config)
     catalog = build_catalog(checkpoint)

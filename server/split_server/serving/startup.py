@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 
 import torch
 import transformers
@@ -10,8 +11,12 @@ import transformers
 from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
+from split_server.compat.ends import LocalEnds
+from split_server.engine.device_turns import DeviceTurns
 from split_server.engine.engine import Engine
+from split_server.engine.giving_way import giving_way
 from split_server.engine.model.delta import Delta
+from split_server.http.web.files import WebFiles
 from split_server.kv.block_key import Namespaces
 from split_server.kv.comparing import bounds_for
 from split_server.kv.moving.rotate import KeyRotation
@@ -21,6 +26,7 @@ from split_server.kv_disk.tier import DiskTier
 from split_server.memory.allocator import share_one_heap
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.report import memory_report
+from split_server.memory.shared import SharedMemory
 from split_server.pairing.state import StateFolder
 from split_server.security.principal import ANONYMOUS
 from split_server.serving.adapter_host.startup import ACTIVATION_RMS, make_host
@@ -30,6 +36,7 @@ from split_server.serving.model import ServedModel, load_model
 from split_server.serving.opened import Opened, open_all
 from split_server.serving.original import make_original
 from split_server.serving.parts import Parts
+from split_server.serving.settings.given_models import only_model
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.framed import FramedSessions
@@ -51,18 +58,44 @@ _OPEN_WITHIN_SECONDS = 20.0
 _log = logging.getLogger(__name__)
 
 
-def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
-    """Load the model of ``config``, and what serves it; ``opened``: where that was done already.
+def load_parts(
+    config: ServerConfig,
+    opened: Opened | None = None,
+    shared: SharedMemory | None = None,
+    turns: DeviceTurns | None = None,
+) -> Parts:
+    """Load the model of ``config``, and what serves it; ``opened``: where that was done already;
+    ``shared``: the account of all models of the process, where there may be others, and ``turns``
+    of the device, to which loading gives way.
 
-    Raises the errors of ``split_server.errors``.
+    Raises the errors of ``split_server.errors``, BadValue where ``config`` has several models.
     """
     share_one_heap()
-    opened = opened or open_all(config)
-    model = load_model(config, opened)
-    local = open_local_ends(model) if config.compat else None
-    # What is left once the model, its first passes and its ends have taken theirs.
-    room = model.middle.open_room()
-    steps = _steps(config, model, room)
+    config = only_model(config)
+    with giving_way(turns), ExitStack() as undoing:
+        opened = opened or open_all(config)
+        model = load_model(config, opened, shared)
+        local = open_local_ends(model) if config.compat else None
+        if local is not None:
+            undoing.callback(local.close)
+        # What is left once the model, its first passes and its ends have taken theirs.
+        room = model.middle.open_room()
+        undoing.callback(room.close)
+        parts = _parts(config, model, local, room, opened.web, turns)
+        # Whoever has the parts ends them.
+        undoing.pop_all()
+    return parts
+
+
+def _parts(
+    config: ServerConfig,
+    model: ServedModel,
+    local: LocalEnds | None,
+    room: MeasuredRoom,
+    web: WebFiles | None,
+    turns: DeviceTurns | None,
+) -> Parts:
+    steps = _steps(config, model, room, turns)
     compat = None if local is None else make_compat(config, model, local, steps)
     disk = None if steps.reuse is None else steps.reuse.disk
     return Parts(
@@ -72,18 +105,23 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
         framed=FramedSessions(steps, config.replica),
         original=make_original(config, model, steps),
         memory=lambda: memory_report(room, disk, model.middle.stream),
+        weights=model.middle.weights,
+        held=lambda: model.middle.weights + room.planner.held() + room.waiting,
+        let_go=room.close,
         reserved=lambda: room.budget.in_use / max(1, room.budget.total),
         compat=compat,
         adapters=model.adapters,
         left_out=model.left_out,
         warm=None if config.kv_warm is None else make_warm(config.kv_warm, compat, steps),
         adapter_host=_adapter_host(config, model),
-        web=opened.web,
+        web=web,
         stream=model.middle.stream,
     )
 
 
-def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> StepAdmission:
+def _steps(
+    config: ServerConfig, model: ServedModel, room: MeasuredRoom, turns: DeviceTurns | None
+) -> StepAdmission:
     limits = StoreLimits(
         max_sessions=config.max_sessions,
         max_sessions_per_principal=config.max_sessions_per_principal,
@@ -91,9 +129,9 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         active=_ACTIVE_SECONDS,
     )
     middle, device = model.middle, model.middle.device
-    rows = middle.pass_rows
+    rows, stretch = middle.pass_rows, config.decode_stretch
     return StepAdmission(
-        Engine(middle.runner, middle.info, stretch=config.decode_stretch, pass_rows=rows),
+        Engine(middle.runner, middle.info, stretch=stretch, pass_rows=rows, turns=turns),
         SessionStore(limits, room),
         model.manifest.digest,
         config.max_queued_steps,

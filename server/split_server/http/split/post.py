@@ -24,15 +24,19 @@ FORWARD_PATH = "/api/v1/split/forward"
 class FrameHandler(Protocol):
     """Answers one ``split.v1`` frame; never raises SplitError."""
 
-    max_frame_bytes: int
-
+    @property
+    def max_frame_bytes(self) -> int: ...
     async def handle(self, principal: str, frame: bytes) -> Answer: ...
 
 
-class OriginalHandler(Protocol):
-    """Speaks the original JSON and binary protocol over either transport."""
+class OriginalRequests(Protocol):
+    """Speaks the original JSON and binary protocol over HTTP."""
 
     async def http(self, principal: str, content_type: str, body: bytes) -> Response: ...
+
+
+class OriginalHandler(OriginalRequests, Protocol):
+    """Speaks it over either transport."""
 
     async def websocket(self, principal: str, websocket: TrackedSocket) -> None: ...
 
@@ -43,7 +47,7 @@ class Forward:
     def __init__(
         self,
         service: FrameHandler,
-        original: OriginalHandler,
+        original: OriginalRequests,
         bodies: Bodies,
         body_limit: int,
     ) -> None:

@@ -16,5 +16,5 @@ def open_for(config: ComputeConfig) -> Checkpoint:
     NoSpaceForCheckpoint.
     """
     if config.engine == "llama":
-        return open_split_gguf(config.model, _ENDS[config.dtype])
-    return open_checkpoint(config.model)
+        return open_split_gguf(config.path, _ENDS[config.dtype])
+    return open_checkpoint(config.path)

@@ -1,0 +1,1 @@
+"""Several models in one process: steps of one while another idles, computes, comes and goes."""
