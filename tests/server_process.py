@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,12 @@ from websockets.sync.client import ClientConnection, connect
 from split_server.http.wire.graceful import GracefulServer
 from split_server.http.wire.server import listen, uvicorn_config
 from split_server.security.access import AccessPolicy
-from split_server.serving.app import SplitApp
+from split_server.serving.app import SplitApp, served_models
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, door_limits, open_doorway
 from split_server.serving.lifecycle.ops import ops_listening
+from split_server.serving.models.naming import models_of
+from split_server.serving.models.served import Served
 from split_server.serving.parts import Parts
 from split_server.serving.process import beside_of, ollama_address
 from split_server.serving.startup import load_parts
@@ -109,21 +111,37 @@ class RunningServer:
         assert not self.thread.is_alive()
 
 
+def _served(config: ServerConfig, parts: Parts | None) -> Served:
+    if parts is None:
+        return served_models(config)
+    return Served(
+        models=models_of(config), parts=parts, load=lambda named: load_parts(named.config)
+    )
+
+
 @contextmanager
 def running_server(
-    model: Path | None = None, *, parts: Parts | None = None, port: int = 0, **settings: Any
+    model: Path | tuple[str, ...] | None = None,
+    *,
+    parts: Parts | None = None,
+    port: int = 0,
+    served: Callable[[ServerConfig], Served] | None = None,
+    **settings: Any,
 ) -> Iterator[RunningServer]:
-    """Serve ``model`` (None: the embedded one) or given ``parts``; ``settings`` as in ServerConfig.
+    """Serve ``model`` (None: the embedded one), given ``parts`` or what ``served`` makes of the
+    settings; ``settings`` as in ServerConfig.
 
     The port is free by default. The server is stopped at the end of the ``with``.
     """
-    config = ServerConfig(model=None if model is None else str(model), port=port, **settings)
+    given = str(model) if isinstance(model, Path) else model
+    config = ServerConfig(model=given, port=port, **settings)
     address = ollama_address(config)
     doorway = open_doorway(config, beside=None if address is None else address.host)
     sockets = listen(doorway.host, config.port)
     others = [] if address is None else listen(address.host, address.port or 0)
     upkeep = certificate_upkeep(doorway.certificate)
-    app = SplitApp(parts or load_parts(config), config, doorway.policy, doorway.pairing, upkeep)
+    served = _served(config, parts) if served is None else served(config)
+    app = SplitApp(served, config, doorway.policy, doorway.pairing, upkeep)
     with ops_listening(config, doorway.policy, app) as ops:
         started = threading.Event()
         loops: list[asyncio.AbstractEventLoop] = []

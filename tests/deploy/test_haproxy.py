@@ -83,7 +83,7 @@ def _socket(balancer: Balancer, id: str, compression: str | None = None) -> Clie
 
 
 def _sockets(server: RunningServer) -> int:
-    return len(server.app._sockets)
+    return len(server.app._shared.sockets)
 
 
 def _home(two: _Two, balancer: Balancer, id: str) -> int:

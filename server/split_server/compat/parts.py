@@ -15,7 +15,8 @@ from split_server.compat.texts import Texts
 @dataclass(frozen=True, slots=True)
 class Compat:
     """The ends, the generations, the texts and the grammars of one served model; ``kernels``: with
-    what its attention and its matrix products are computed.
+    what its attention and its matrix products are computed; ``name``: what it is called where that
+    is not its checkpoint's own name.
     """
 
     checkpoint: Checkpoint
@@ -24,6 +25,7 @@ class Compat:
     texts: Texts
     grammars: Grammars
     kernels: Mapping[str, str]
+    name: str | None = None
 
     def close(self) -> None:
         """End its processes and threads."""

@@ -72,6 +72,14 @@ def planned(checkpoint: Checkpoint, dtype: str, room: Room, cache_bytes: int = 0
     return LlamaPlan(memory=memory, kind=kind, dtype=states, weights=weights, mapped=mapped)
 
 
+def least_bytes(checkpoint: Checkpoint, dtype: str) -> int:
+    """Bytes of a model with few cells whose weights are in memory. Raises as :func:`planned`."""
+    kind = _cell_kind(checkpoint, _states(checkpoint, dtype))
+    shape = shape_of(checkpoint.config, TORCH_DTYPES[kind].itemsize)
+    least = buffer_bytes(shape, ROWS, CELL_GROUP) + CELL_GROUP * shape.kv_bytes_per_position
+    return _middle(checkpoint).stat().st_size + _BESIDES + 2 * least
+
+
 @dataclass(frozen=True, kw_only=True)
 class LlamaModel:
     """``info`` of the model that ``runner`` computes; ``cells`` of its sessions; ``kernels``: with

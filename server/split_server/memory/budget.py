@@ -11,6 +11,7 @@ from split_server.kv.cache import BufferCaches
 from split_server.kv.run_pool import RunPool
 from split_server.kv.session_cache import Caches, SessionCache
 from split_server.memory.room import Claim, Holding
+from split_server.memory.shared import Seat, SharedMemory
 from split_wire.errors import CacheFull
 from split_wire.hiding.spans import count
 
@@ -33,7 +34,8 @@ class ByteBudget:
     idle. Idle buffers lie inside the budget: they may fill what the holdings leave of it, up to the
     bound that the pool came with. What is counted are buffers with their spare room, not rows.
     ``runs``: what is kept for later sessions; they have what holdings and idle buffers leave.
-    ``caches``: where caches come from, by default that pool.
+    ``caches``: where caches come from, by default that pool; ``seat``: what other models of the
+    process have of the same bytes.
     """
 
     def __init__(
@@ -43,7 +45,9 @@ class ByteBudget:
         pool: BufferPool | None = None,
         runs: RunPool | None = None,
         caches: Caches | None = None,
+        seat: Seat | None = None,
     ) -> None:
+        self._seat = SharedMemory().seat() if seat is None else seat
         self._limits = limits
         self._bytes_per_position = bytes_per_position
         self._pool = BufferPool(limits.total // IDLE_SHARE) if pool is None else pool
@@ -55,7 +59,13 @@ class ByteBudget:
 
     @property
     def total(self) -> int:
-        """Bytes that all holdings may take."""
+        """Bytes that all holdings may take, those of other models included."""
+        others = self._seat.total
+        return self.own_total if others is None else min(self.own_total, others)
+
+    @property
+    def own_total(self) -> int:
+        """:attr:`total`, whatever other models have."""
         return self._limits.total
 
     @property
@@ -67,6 +77,10 @@ class ByteBudget:
     def bytes(self) -> int:
         """:attr:`in_use`, and the bytes of the buffers that wait for the next holding."""
         return self.in_use + self._pool.idle_bytes
+
+    def in_use_by(self, principal: str) -> int:
+        """Bytes set aside for the principal's holdings."""
+        return sum(held.bytes for held in self._held if held.principal == principal)
 
     def new_cache(self) -> SessionCache:
         """An empty cache."""
@@ -134,12 +148,18 @@ class ByteBudget:
 
     def _free(self, principal: str) -> int:
         """Bytes that the principal's holdings may still take; idle buffers make way for them."""
-        mine = sum(held.bytes for held in self._held if held.principal == principal)
-        return min(self._limits.total - self.in_use, self._limits.per_principal - mine)
+        mine = self.in_use_by(principal) + self._seat.reserved_by(principal)
+        free = self.total - self.in_use - self._seat.reserved
+        return min(free, self._limits.per_principal - mine)
 
     def _bound_idle(self) -> None:
+        self.bound()
+        self._seat.bound_others()
+
+    def bound(self) -> None:
         """Let idle buffers have what the holdings leave, and runs what those may leave."""
-        left = max(self._limits.total - self.in_use, 0)
+        others = self._seat.reserved + self._seat.waiting
+        left = max(self.total - self.in_use - others, 0)
         idle = min(self._max_idle, left)
         self._pool.bound(idle)
         if self._runs is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import psutil
 import torch
 
 from split_server.memory.cgroup import cgroup_free
+from split_server.memory.shared import Seat, SharedMemory
 from split_server.memory.usage import Usage, process_usage
 
 
@@ -30,6 +32,13 @@ class Room:
 Source = Callable[[], Room | None]
 
 
+class Limits(Protocol):
+    """Limits, each with what it leaves."""
+
+    def rooms(self) -> list[Room]:
+        """The room that each limit leaves."""
+
+
 class MemoryLimit:
     """The nearest of several limits; a source without a limit returns None."""
 
@@ -45,33 +54,43 @@ class MemoryLimit:
 
         ``untouched``: bytes that are allocated and will be written to later without a question.
         """
-        return min((_after(room, untouched) for room in self.rooms()), key=lambda room: room.free)
+        return min((after(room, untouched) for room in self.rooms()), key=lambda room: room.free)
 
 
-def _after(room: Room, untouched: int) -> Room:
+def after(room: Room, untouched: int) -> Room:
+    """``room`` once ``untouched`` bytes are written to."""
     return room if room.counts_untouched else replace(room, free=room.free - untouched)
 
 
 def memory_limit_of(
-    device: torch.device, own: int = 0, beside: int = 0, share: float = 1.0
+    device: torch.device,
+    own: int = 0,
+    beside: int = 0,
+    share: float = 1.0,
+    seat: Seat | None = None,
 ) -> MemoryLimit:
     """The limits on what a process that computes on ``device`` may take for its caches.
 
     ``own``: bytes of private memory that it may hold, 0 for no limit of its own; ``beside``: bytes
     that a process beside it may take of what both share; ``share``: of what is free now, beside
-    what it holds already, that both may take in all.
+    what it holds already, that both may take in all; with the ``seat`` of a model among others, of
+    what was free before the first one, and processes beside the others take as much as they may.
     """
+    seat = SharedMemory().seat() if seat is None else seat
+    once = seat.shared.once
     if device.type == "cuda":
         gpu: list[Source] = [lambda: _gpu(device)]
         if share < 1:
-            gpu.append(share_limit(share, gpu, lambda: int(torch.cuda.memory_allocated(device))))
+            held = lambda: int(torch.cuda.memory_allocated(device))  # noqa: E731
+            gpu.append(once(f"share of {device}", lambda: share_limit(share, gpu, held)))
         return MemoryLimit(gpu)
     shared: list[Source] = [_machine, cgroup_room]
-    sources = [*(_without(beside, source) for source in shared), *resource_limits()]
+    without = lambda source: _without(lambda: beside + seat.beside, source)  # noqa: E731
+    sources = [*map(without, shared), *resource_limits()]
     if own:
         sources.append(own_limit(own))
     if share < 1:
-        sources.append(_without(beside, share_limit(share, shared)))
+        sources.append(without(once("share", lambda: share_limit(share, shared))))
     return MemoryLimit(sources)
 
 
@@ -87,12 +106,12 @@ def share_limit(
     return lambda: Room(limit - held(), "--memory-share")
 
 
-def _without(size: int, source: Source) -> Source:
+def _without(size: Callable[[], int], source: Source) -> Source:
     """``source`` with ``size`` bytes less."""
 
     def less() -> Room | None:
         room = source()
-        return None if room is None else replace(room, free=room.free - size)
+        return None if room is None else replace(room, free=room.free - size())
 
     return less
 

@@ -8,11 +8,12 @@ from split_server.kv.run_pool import RunPool
 from split_server.kv.session_cache import Caches, SessionCache
 from split_server.memory.allocator import give_back_free_blocks
 from split_server.memory.budget import BudgetLimits, ByteBudget
-from split_server.memory.planner import Forecast, MemoryPlanner
+from split_server.memory.planner import RESERVE, Forecast, MemoryPlanner
 from split_server.memory.room import Claim, Holding
 
 # A reply of so many bytes fits into the reserve.
 _SMALL_REPLY = 1 << 20
+_ENDLESS = 1 << 62
 
 
 class MeasuredRoom:
@@ -35,19 +36,94 @@ class MeasuredRoom:
     ) -> None:
         bytes_per_position = planner.plan.shape.kv_bytes_per_position
         self._yielding = None if apart else runs
-        self.budget = ByteBudget(limits, bytes_per_position, planner.pool, self._yielding, caches)
+        # What an engine has from its start is no part of what models share.
+        self._apart = caches is not None
+        seat = None if self._apart else planner.seat
+        pool = planner.pool
+        self.budget = ByteBudget(limits, bytes_per_position, pool, self._yielding, caches, seat)
         self.planner = planner
         self.runs = runs
+        # Other models of the process count it from now on.
+        planner.seat.take(self)
+        planner.seat.bound_others()
 
     @property
     def yielding_bytes(self) -> int:
         """Bytes of what is kept for later sessions and makes way for those in use."""
         return 0 if self._yielding is None else self._yielding.held_bytes
 
+    def close(self) -> None:
+        """Its model has gone: nothing is kept, and other models have the memory."""
+        self.planner.pool.bound(0)
+        if self.runs is not None:
+            self.runs.bound(0)
+        self.planner.seat.leave()
+
     @property
     def bytes(self) -> int:
         """Bytes set aside for all holdings, and of the buffers that wait for the next one."""
         return self.budget.bytes
+
+    @property
+    def promised(self) -> int:
+        """Bytes that admitted steps have not taken yet."""
+        return self.planner.promised()
+
+    @property
+    def untouched(self) -> int:
+        """Bytes of buffers that are allocated and not written to."""
+        return self.planner.untouched()
+
+    @property
+    def workspace(self) -> int:
+        """Bytes of the largest pass."""
+        return self.planner.largest()
+
+    @property
+    def beside(self) -> int:
+        """Bytes that a process beside may take."""
+        return self.planner.beside
+
+    @property
+    def texts(self) -> int:
+        """Bytes that stay free beside those that stay so once for all models."""
+        return max(self.planner.reserve - RESERVE, 0)
+
+    @property
+    def reserved(self) -> int:
+        """Bytes set aside for all holdings, of those that models share."""
+        return 0 if self._apart else self.budget.in_use
+
+    @property
+    def written(self) -> int:
+        """Bytes of memory that caches and what waits have written to."""
+        return 0 if self._apart else self.planner.held() - self.untouched + self.waiting
+
+    @property
+    def waiting(self) -> int:
+        """Bytes of idle buffers and of what makes way."""
+        return self.planner.pool.idle_bytes + self.yielding_bytes
+
+    @property
+    def total(self) -> int:
+        """Bytes that holdings may take when there is no other model."""
+        return _ENDLESS if self._apart else self.budget.own_total
+
+    def reserved_by(self, principal: str) -> int:
+        """Bytes of :attr:`reserved` that are the principal's."""
+        return 0 if self._apart else self.budget.in_use_by(principal)
+
+    def bound(self) -> None:
+        """Let what waits have what all holdings leave."""
+        self.budget.bound()
+
+    def give_way(self, size: int) -> None:
+        """Free idle buffers and what makes way, ``size`` bytes of them or all."""
+        before = self.waiting
+        self.planner.pool.trim(size)
+        left = size - (before - self.waiting)
+        if self._yielding is not None and left > 0:
+            self._yielding.release(left)
 
     def new_cache(self) -> SessionCache:
         """An empty cache over the planner's pool."""
@@ -73,7 +149,7 @@ class MeasuredRoom:
                 give_back_free_blocks()
                 forecast = self._forecast(claim)
             reclaimable = sum(other.cache.allocated_bytes for other in others)
-            reclaimable += self.yielding_bytes
+            reclaimable += self.yielding_bytes + self.planner.seat.waiting
             if forecast.needed > forecast.free + reclaimable:
                 raise self.planner.refusal(*_step(claim), forecast, reclaimable, told=told)
         self.budget.check(claim, others)
@@ -122,6 +198,10 @@ class MeasuredRoom:
         if runs is not None and forecast.needed > forecast.free and len(runs):
             runs.release(forecast.needed - forecast.free)
             forecast = self._forecast(claim)
+        if forecast.needed > forecast.free:
+            seat = self.planner.seat
+            if seat.give_way(forecast.needed - forecast.free):
+                forecast = self._forecast(claim)
         return forecast
 
     def _forecast(self, claim: Claim) -> Forecast:

@@ -8,9 +8,10 @@ from weakref import WeakSet
 
 from split_server.kv.buffers import BufferPool
 from split_server.kv.session_cache import SessionCache
-from split_server.memory.limit import MemoryLimit, Room
+from split_server.memory.limit import MemoryLimit, Room, after
 from split_server.memory.plan import MemoryPlan
 from split_server.memory.record import PredictionRecord
+from split_server.memory.shared import Seat, SharedMemory
 from split_wire.errors import CacheFull
 
 # Messages on their way, Python's own heap, and blocks too small to go back to the system.
@@ -37,13 +38,22 @@ class MemoryPlanner:
     """Used on the event loop alone, but for :meth:`out_of_memory`.
 
     ``reserve``: bytes that no plan explains and that stay free; ``pool``: whose idle buffers make
-    way. A step that needs no larger buffers costs no reading of the limit: the workspace of the
-    largest pass was left free when buffers grew.
+    way; ``seat``: what other models of the process have of the same memory; ``beside``: bytes that
+    a process beside may take. A step that needs no larger buffers costs no reading of the limit:
+    the workspace of the largest pass was left free when buffers grew.
     """
 
     def __init__(
-        self, plan: MemoryPlan, limit: MemoryLimit, pool: BufferPool, reserve: int = RESERVE
+        self,
+        plan: MemoryPlan,
+        limit: MemoryLimit,
+        pool: BufferPool,
+        reserve: int = RESERVE,
+        seat: Seat | None = None,
+        beside: int = 0,
     ) -> None:
+        self.seat = SharedMemory().seat() if seat is None else seat
+        self.beside = beside
         self.plan = plan
         self.limit = limit
         self.reserve = reserve
@@ -146,35 +156,52 @@ class MemoryPlanner:
     def room(self) -> Room:
         """The room that the nearest limit leaves, with the idle buffers, once promises are kept."""
         # Promises first: memory that is taken in between is counted twice rather than not at all.
-        promised = self._promised(None)
-        room = self.limit.room(self._untouched())
+        promised = self.promised() + self.seat.spoken_for
+        room = self.limit.room(self.untouched() + self.seat.untouched)
         free = room.free + self.pool.idle_bytes - promised
         return replace(room, free=free)
+
+    def rooms(self) -> list[Room]:
+        """The room that each limit leaves for more weights: without what was promised, what others
+        will still write, and the pass of another model that may run meanwhile.
+        """
+        taken = self.promised() + self.seat.spoken_for + self.seat.workspace
+        untouched = self.untouched() + self.seat.untouched
+        found = [after(room, untouched) for room in self.limit.rooms()]
+        return [replace(room, free=room.free - taken) for room in found]
 
     def held(self) -> int:
         """Bytes of the buffers of all sessions."""
         return sum(cache.allocated_bytes for cache in self._caches)
 
+    def largest(self) -> int:
+        """Bytes of the largest pass over the sessions that there are."""
+        return self.workspace(self._longest())
+
     def _free(self, cache: SessionCache) -> int:
-        promised = self._promised(cache)
-        room = self.limit.room(self._untouched())
+        promised = self.promised(cache) + self.seat.spoken_for
+        room = self.limit.room(self.untouched() + self.seat.untouched)
         return room.free + self.pool.idle_bytes - promised - self.reserve
 
     def _needed(self, cache: SessionCache | None, positions: int, rows: int) -> int:
         held = 0 if cache is None else cache.allocated_bytes - cache.cold_bytes
         own = positions if cache is None else cache.own(positions)
         growth = max(self.plan.cache_bytes(own) - held, 0)
-        longest = max((other.length for other in self._caches), default=0)
-        return growth + self.plan.wire(rows) + self.workspace(max(longest, positions))
+        workspace = self.workspace(max(self._longest(), positions))
+        return growth + self.plan.wire(rows) + max(workspace, self.seat.workspace)
 
-    def _promised(self, besides: SessionCache | None) -> int:
+    def _longest(self) -> int:
+        return max((other.length for other in self._caches), default=0)
+
+    def promised(self, besides: SessionCache | None = None) -> int:
+        """Bytes that admitted steps have not taken yet, ``besides`` one."""
         return sum(
             max(promise.target - cache.allocated_bytes, 0) + promise.wire
             for cache, promise in self._promises.items()
             if cache is not besides
         )
 
-    def _untouched(self) -> int:
+    def untouched(self) -> int:
         """Bytes of buffers that are allocated and not written to."""
         row = self.plan.shape.kv_bytes_per_position
         return sum(

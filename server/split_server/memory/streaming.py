@@ -91,9 +91,9 @@ def fewest_streamed(
         for one in found:
             if _fits(one, planner, sessions):
                 return one
-    check_weights(checkpoint.name, found[-1].need, planner.limit)
+    check_weights(checkpoint.name, found[-1].need, planner)
     room = planner.room()
-    needed = found[-1].need.kept + _beside(planner, _SESSIONS[-1])
+    needed = found[-1].need.kept + beside_weights(planner, _SESSIONS[-1])
     raise ModelTooLarge(checkpoint.name, needed, room.free, room.source)
 
 
@@ -108,12 +108,17 @@ def described_streaming(found: Streaming, bytes_per_second: float) -> Iterator[s
 
 
 def _fits(found: Streaming, planner: MemoryPlanner, sessions: int) -> bool:
-    rooms = planner.limit.rooms()
-    after = found.need.kept + _beside(planner, sessions)
+    rooms = planner.rooms()
+    after = found.need.kept + beside_weights(planner, sessions)
     return all(max(found.need.loading(room), after) <= room.free for room in rooms)
 
 
-def _beside(planner: MemoryPlanner, sessions: int) -> int:
+def all_streamed(checkpoint: Checkpoint, item_bytes: int, quantize: str = "none") -> Streaming:
+    """With every layer on disk, which takes the least memory."""
+    return streaming(checkpoint, item_bytes, len(_layer_sizes(checkpoint, item_bytes)), quantize)
+
+
+def beside_weights(planner: MemoryPlanner, sessions: int) -> int:
     """Bytes that so many sessions need, and what stays free."""
     plan = planner.plan
     positions = min(_POSITIONS, plan.shape.max_context)

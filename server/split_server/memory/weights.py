@@ -15,7 +15,7 @@ from split_server.engine.linears.int4.quantize import held_bytes as int4_bytes
 from split_server.engine.linears.quantize import held_bytes as int8_bytes
 from split_server.engine.linears.siblings import leader
 from split_server.errors import ModelTooLarge
-from split_server.memory.limit import MemoryLimit, Room
+from split_server.memory.limit import Limits, Room
 
 # Of a value of the checkpoint.
 ITEM_BYTES = {"f32": 4, "f16": 2, "bf16": 2}
@@ -64,8 +64,8 @@ def beside(checkpoint: Checkpoint, item_bytes: int) -> int:
     return max(_together(_middle(checkpoint), item_bytes).values(), default=0) + _BESIDES
 
 
-def check_weights(name: str, need: WeightsNeed, limit: MemoryLimit) -> None:
-    """Raise ModelTooLarge when loading would exceed ``limit``."""
+def check_weights(name: str, need: WeightsNeed, limit: Limits) -> None:
+    """Raise ModelTooLarge when loading would exceed one of the rooms of ``limit``."""
     for room in limit.rooms():
         if need.loading(room) > room.free:
             raise ModelTooLarge(name, need.loading(room), room.free, room.source)

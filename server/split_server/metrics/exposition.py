@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePath
@@ -31,6 +31,7 @@ from split_server.metrics.families import (
 )
 from split_server.metrics.histogram import DIFFERENCES, Histogram
 from split_server.metrics.load import Load
+from split_server.metrics.models import ModelCounts, model_families
 from split_server.metrics.readiness import readiness_family
 from split_server.metrics.steps import StepMeter
 from split_server.sessions.keeping.approximate import MEASURES
@@ -44,7 +45,8 @@ class Sources:
     """Where gauges are read; ``memory`` and ``generator`` are None where there is none.
 
     ``reserved``: share of the caches' bytes that is set aside; ``most_sessions``: that there may
-    be; ``ready``: whether new ones are wanted.
+    be; ``ready``: whether new ones are wanted. ``models``: all that the server has; None where the
+    exposition is one model's alone, without what belongs to the process.
     """
 
     steps: StepAdmission
@@ -54,6 +56,7 @@ class Sources:
     ready: Callable[[], bool]
     memory: Callable[[], dict[str, Any]] | None = None
     generator: Generator | None = None
+    models: Callable[[], Iterable[ModelCounts]] | None = None
 
 
 class Metrics(Collector):
@@ -71,7 +74,8 @@ class Metrics(Collector):
             sources.steps.splicing.audit.told = lambda what, value: self.audits[what].observe(value)
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
-        ProcessCollector(registry=self._registry)
+        if sources.models is not None:
+            ProcessCollector(registry=self._registry)
 
     def collect(self) -> Iterator[Metric]:
         """Every family with its value at the moment."""
@@ -83,12 +87,15 @@ class Metrics(Collector):
         yield from step_families(self.steps)
         yield from vital_families(sources.steps.vitals)
         yield from time_families(self.steps)
-        yield readiness_family(ready=sources.ready())
+        if sources.models is not None:
+            yield readiness_family(ready=sources.ready())
+            yield from model_families(sources.models())
         yield from load_families(self.load.value())
         yield from connection_families(len(sources.steps.store), sources.sockets())
         seeing = sources.steps.seeing
         yield from hidden_families(seeing.hidden, seeing.cold_bytes)
-        yield from answer_families(self.answers)
+        if sources.models is not None:
+            yield from answer_families(self.answers)
         if sources.steps.reuse is not None:
             yield from reuse_families(sources.steps.reuse, self.steps.rows)
             yield from splice_families(sources.steps.splicing)

@@ -5,6 +5,8 @@ Every number has one writer, so none needs a lock; a reader may see a step half 
 
 from __future__ import annotations
 
+import time
+
 from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
 from split_server.engine.observer import StepObserver
 from split_server.engine.scheduler import Plan
@@ -44,6 +46,8 @@ class StepMeter(StepObserver):
         self.pass_sessions = Histogram(SESSIONS)
         self.waits = RecentWaits()
         self.attention_bytes = 0
+        # When a step was posted last or ended, by the monotonic clock; None before the first.
+        self.used: float | None = None
         self._posted = 0
         self._ended = 0
 
@@ -62,6 +66,7 @@ class StepMeter(StepObserver):
     def posted(self) -> None:
         """A step was queued."""
         self._posted += 1
+        self.used = time.monotonic()
 
     def passed(self, plan: Plan, seconds: float) -> None:
         """A pass served the rows of ``plan``."""
@@ -74,6 +79,7 @@ class StepMeter(StepObserver):
     def ended(self, job: StepJob, queued_at: float, outcome: Outcome) -> None:
         """A step is about to be answered."""
         self._ended += 1
+        self.used = time.monotonic()
         rows = job.embeddings.shape[0]
         kind = self._kind(job)
         if not isinstance(outcome, EngineResult):

@@ -10,6 +10,7 @@ from split_server.adapters.errors import AdapterUnusable
 from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.manifest import Manifest
+from split_server.memory.shared import SharedMemory
 from split_server.serving.config import ServerConfig
 from split_server.serving.engines.middle import Middle
 from split_server.serving.engines.torch_middle import load_torch_middle
@@ -30,8 +31,11 @@ class ServedModel:
     middle: Middle
 
 
-def load_model(config: ServerConfig, opened: Opened | None = None) -> ServedModel:
-    """The model of ``config`` after its first passes; ``opened``: where that was done already.
+def load_model(
+    config: ServerConfig, opened: Opened | None = None, shared: SharedMemory | None = None
+) -> ServedModel:
+    """The model of ``config`` after its first passes; ``opened``: where that was done already;
+    ``shared``: the account of all models of the process, where there may be others.
 
     Raises the errors of ``split_server.errors``.
     """
@@ -42,15 +46,15 @@ def load_model(config: ServerConfig, opened: Opened | None = None) -> ServedMode
         manifest=opened.manifest,
         adapters=opened.adapters,
         left_out=opened.left_out,
-        middle=_middle(config, opened),
+        middle=_middle(config, opened, shared),
     )
 
 
-def _middle(config: ServerConfig, opened: Opened) -> Middle:
+def _middle(config: ServerConfig, opened: Opened, shared: SharedMemory | None) -> Middle:
     if config.engine != "llama":
         digest = str(opened.manifest.document["backbone"]["sha256"])
-        return load_torch_middle(config, opened.checkpoint, digest)
+        return load_torch_middle(config, opened.checkpoint, digest, shared)
     # What it needs is an extra.
     from split_server.serving.engines.llama_middle import load_llama_middle
 
-    return load_llama_middle(config, opened.checkpoint)
+    return load_llama_middle(config, opened.checkpoint, shared)

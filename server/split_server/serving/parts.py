@@ -24,7 +24,9 @@ from split_server.sessions.step import StepAdmission
 class Parts:
     """``steps``: the admission that ``framed`` and ``original`` sessions pass; ``memory`` reports
     on the process's memory, None where nothing plans it; ``reserved``: the share of the bytes for
-    caches that is set aside.
+    caches that is set aside; ``weights``: bytes of the matrices, ``held``: with those of caches;
+    ``let_go`` has other models of the process count on them, once nothing of this one is used any
+    more.
 
     ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
     steps may name in the clear, ``left_out``: folders that hold none for the model;
@@ -39,6 +41,9 @@ class Parts:
     original: OriginalProtocol
     memory: Callable[[], dict[str, Any]] | None = None
     reserved: Callable[[], float] = lambda: 0.0
+    weights: int = 0
+    held: Callable[[], int] = lambda: 0
+    let_go: Callable[[], None] = lambda: None
     compat: Compat | None = None
     adapters: Mapping[str, AdapterFile] = field(default_factory=dict)
     left_out: Sequence[AdapterUnusable] = ()

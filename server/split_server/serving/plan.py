@@ -26,8 +26,10 @@ from split_server.memory.limit import Room, memory_limit_of
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.plan import MemoryPlan, shape_of
 from split_server.memory.planner import RESERVE, MemoryPlanner
+from split_server.memory.shared import Seat, SharedMemory
 from split_server.memory.streaming import (
     Streaming,
+    all_streamed,
     described_streaming,
     fewest_streamed,
     streaming,
@@ -45,21 +47,27 @@ _log = logging.getLogger(__name__)
 
 
 def plan_memory(
-    config: ComputeConfig, checkpoint: Checkpoint, *, texts: bool = True
+    config: ComputeConfig,
+    checkpoint: Checkpoint,
+    *,
+    texts: bool = True,
+    shared: SharedMemory | None = None,
 ) -> tuple[MemoryPlanner, WeightsNeed]:
     """The plan of the model within this process's limits, and what its weights need.
 
-    ``texts``: it tokenizes for the OpenAI and Kobold APIs.
+    ``texts``: it tokenizes for the OpenAI and Kobold APIs; ``shared``: the account of all models
+    of the process, where there may be others.
     """
+    seat = (SharedMemory() if shared is None else shared).seat()
     device = resolve_device(config.device)
     item = resolve_dtype(checkpoint, config.dtype, device).itemsize
     beside = process_bytes(checkpoint.path / TOKENIZER) if texts else 0
-    limit = memory_limit_of(device, config.memory_limit, beside, config.memory_share)
+    limit = memory_limit_of(device, config.memory_limit, beside, config.memory_share, seat)
     shape = shape_of(checkpoint.config, item, device.type)
     plan = MemoryPlan(shape, padded(pass_rows(device) + 1))
     texts_bytes = TEXT_BYTES + KEPT_BYTES + SCORE_BYTES
     reserve = RESERVE + texts_bytes if texts else RESERVE
-    planner = MemoryPlanner(plan, limit, BufferPool(0), reserve)
+    planner = MemoryPlanner(plan, limit, BufferPool(0), reserve, seat, beside)
     return planner, weights_need(checkpoint, item, config.quantize)
 
 
@@ -80,9 +88,23 @@ def plan_stream(
     return fewest_streamed(checkpoint, item, planner, config.quantize)
 
 
+def needs_of(
+    config: ComputeConfig, checkpoint: Checkpoint, planner: MemoryPlanner, need: WeightsNeed
+) -> tuple[WeightsNeed, ...]:
+    """What weights may need, the dearest first: all in memory, as ``need`` has it, and where layers
+    may be read from disk, none but that.
+    """
+    item = planner.plan.shape.item_bytes
+    if config.stream.isdigit():
+        return (streaming(checkpoint, item, int(config.stream), config.quantize).need,)
+    if config.stream == "off" or _against_streaming(config, checkpoint):
+        return (need,)
+    return need, all_streamed(checkpoint, item, config.quantize).need
+
+
 def _too_large(checkpoint: Checkpoint, planner: MemoryPlanner, need: WeightsNeed) -> bool:
     try:
-        check_weights(checkpoint.name, need, planner.limit)
+        check_weights(checkpoint.name, need, planner)
     except ModelTooLarge:
         return True
     return False
@@ -100,19 +122,21 @@ def _against_streaming(config: ComputeConfig, checkpoint: Checkpoint) -> str:
 
 def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
     """The room for caches in what is left now."""
-    left = planner.room()
-    total = config.cache_bytes or cache_budget(planner.plan, left.free - planner.reserve)
+    left, seat = planner.room(), planner.seat
+    # What other models hold for caches is in the budget, which is one for all.
+    free = left.free - planner.reserve + seat.reserved + seat.waiting
+    total = config.cache_bytes or cache_budget(planner.plan, free)
     planner.pool.bound(total // IDLE_SHARE)
     _log.info("memory: %s", summary(planner.plan, total, planner.reserve, left))
     limits = BudgetLimits(total, config.cache_bytes_per_principal or total)
     apart = resolve_device(config.device).type != "cpu"
-    share = _host_free(config) // _HOST_SHARE if apart else total // _POOL_SHARE
+    share = _host_free(config, seat) // _HOST_SHARE if apart else total // _POOL_SHARE
     return MeasuredRoom(limits, planner, _run_pool(config, share), apart=apart)
 
 
-def _host_free(config: ServerConfig) -> int:
+def _host_free(config: ServerConfig, seat: Seat) -> int:
     """Bytes of the host's memory that what is kept of a GPU's caches may lie in."""
-    limit = memory_limit_of(torch.device("cpu"), share=config.memory_share)
+    limit = memory_limit_of(torch.device("cpu"), share=config.memory_share, seat=seat)
     return max(limit.room().free, 0)
 
 

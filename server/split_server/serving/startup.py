@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 
 import torch
 import transformers
@@ -10,6 +11,7 @@ import transformers
 from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
+from split_server.compat.ends import LocalEnds
 from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
 from split_server.kv.block_key import Namespaces
@@ -21,6 +23,7 @@ from split_server.kv_disk.tier import DiskTier
 from split_server.memory.allocator import share_one_heap
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.report import memory_report
+from split_server.memory.shared import SharedMemory
 from split_server.pairing.state import StateFolder
 from split_server.security.principal import ANONYMOUS
 from split_server.serving.adapter_host.startup import ACTIVATION_RMS, make_host
@@ -52,18 +55,38 @@ _OPEN_WITHIN_SECONDS = 20.0
 _log = logging.getLogger(__name__)
 
 
-def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
-    """Load the model of ``config``, and what serves it; ``opened``: where that was done already.
+def load_parts(
+    config: ServerConfig, opened: Opened | None = None, shared: SharedMemory | None = None
+) -> Parts:
+    """Load the model of ``config``, and what serves it; ``opened``: where that was done already;
+    ``shared``: the account of all models of the process, where there may be others.
 
     Raises the errors of ``split_server.errors``, BadValue where ``config`` has several models.
     """
     share_one_heap()
     config = only_model(config)
     opened = opened or open_all(config)
-    model = load_model(config, opened)
+    model = load_model(config, opened, shared)
     local = open_local_ends(model) if config.compat else None
-    # What is left once the model, its first passes and its ends have taken theirs.
-    room = model.middle.open_room()
+    with ExitStack() as undoing:
+        if local is not None:
+            undoing.callback(local.close)
+        # What is left once the model, its first passes and its ends have taken theirs.
+        room = model.middle.open_room()
+        undoing.callback(room.close)
+        parts = _parts(config, model, local, room, opened)
+        # Whoever has the parts ends them.
+        undoing.pop_all()
+    return parts
+
+
+def _parts(
+    config: ServerConfig,
+    model: ServedModel,
+    local: LocalEnds | None,
+    room: MeasuredRoom,
+    opened: Opened,
+) -> Parts:
     steps = _steps(config, model, room)
     compat = None if local is None else make_compat(config, model, local, steps)
     disk = None if steps.reuse is None else steps.reuse.disk
@@ -74,6 +97,9 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
         framed=FramedSessions(steps, config.replica),
         original=make_original(config, model, steps),
         memory=lambda: memory_report(room, disk, model.middle.stream),
+        weights=model.middle.weights,
+        held=lambda: model.middle.weights + room.planner.held() + room.waiting,
+        let_go=room.close,
         reserved=lambda: room.budget.in_use / max(1, room.budget.total),
         compat=compat,
         adapters=model.adapters,

@@ -9,6 +9,18 @@ from dataclasses import dataclass
 from split_server.kv.block_key import BlockNames
 
 _REMEMBERED = 1024
+# A server-issued id is base64url text, which has no colon; a device that sends one is refused.
+_NAME_MARK = "name:"
+
+
+def named(name: str) -> str:
+    """The key of a session under a client's own ``name``."""
+    return _NAME_MARK + name
+
+
+def is_named(key: str) -> bool:
+    """Whether the session of that key has a name of its client's."""
+    return key.startswith(_NAME_MARK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from split_server.sessions.reuse import Reuse
@@ -20,10 +20,12 @@ class SaltNeeded(SplitError):
 
 
 class OwnCache:
-    """``reuse``: None where nothing is kept. Lives on the event loop."""
+    """``reuse``: None where nothing is kept; ``beside``: of all models that the server has in
+    memory, from which a deletion takes as well. Lives on the event loop.
+    """
 
-    def __init__(self, reuse: Reuse | None) -> None:
-        self._reuse = reuse
+    def __init__(self, reuse: Reuse | None, beside: Callable[[], Iterable[Reuse]] = tuple) -> None:
+        self._reuse, self._beside = reuse, beside
 
     def figures(self, principal: str) -> dict[str, Any]:
         """The principal's own, in bytes and seconds; none are told to one that is many people."""
@@ -47,13 +49,13 @@ class OwnCache:
         """Delete what is kept of the principal's sessions, of those with ``salt`` if one is given;
         how much that was. Raises SaltNeeded, Overloaded, ShuttingDown.
         """
-        reuse = self._reuse
-        if reuse is None:
-            return {"runs": 0, "bytes": 0}
-        if not salt and reuse.is_shared(principal):
+        every = dict.fromkeys(self._beside())
+        if self._reuse is not None:
+            every[self._reuse] = None
+        if not salt and any(reuse.is_shared(principal) for reuse in every):
             raise SaltNeeded
-        runs, size = await reuse.purge(principal, salt)
-        return {"runs": runs, "bytes": size}
+        purged = [await reuse.purge(principal, salt) for reuse in every]
+        return {"runs": sum(runs for runs, _ in purged), "bytes": sum(size for _, size in purged)}
 
 
 def _document(

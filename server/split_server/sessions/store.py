@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from split_server.kv.block_key import BlockNames
 from split_server.memory.room import CacheRoom, Claim
-from split_server.sessions.lost_names import LostNames, Parked
+from split_server.sessions.lost_names import LostNames, Parked, is_named, named
 from split_server.sessions.making_way import SHORTEST_RETRY, MakingWay, StoreLimits
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain
@@ -75,7 +75,7 @@ class SessionStore:
         TooManySessions where there is none.
         """
         self.sweep()
-        key = self._new_id() if name is None else _named(name)
+        key = self._new_id() if name is None else named(name)
         if name is not None:
             self._discard((principal, key), kept=False)
         self._make_place(principal)
@@ -92,7 +92,7 @@ class SessionStore:
 
         Raises UnknownSession, also for somebody else's.
         """
-        session = None if _is_named(session_id) else self._used(principal, session_id)
+        session = None if is_named(session_id) else self._used(principal, session_id)
         if session is None:
             raise UnknownSession
         return session
@@ -119,19 +119,23 @@ class SessionStore:
 
         Raises UnknownSession when there was one and it is lost: it must not be continued silently.
         """
-        session = self._used(principal, _named(name))
-        if session is None and self._lost_names.holds(principal, _named(name)):
+        session = self._used(principal, named(name))
+        if session is None and self._lost_names.holds(principal, named(name)):
             raise UnknownSession
         return session
 
     def parked_named(self, principal: str, name: str) -> Parked | None:
         """Where a lost session under a client's own ``name`` stood, None where it may not go on."""
         self.sweep()
-        return self._lost_names.parked(principal, _named(name))
+        return self._lost_names.parked(principal, named(name))
 
     def has_named(self, principal: str, name: str) -> bool:
         """Whether there is a session under a client's own ``name``."""
-        return (principal, _named(name)) in self._sessions
+        return (principal, named(name)) in self._sessions
+
+    def principals(self) -> set[str]:
+        """Those who have sessions, such included that end just now."""
+        return {session.principal for session in self._all()}
 
     def idle(self) -> list[Session]:
         """The sessions without a step under way."""
@@ -201,7 +205,7 @@ class SessionStore:
 
     def _set_aside(self, session: Session) -> bool:
         """Give up an idle session that is kept elsewhere first; False: it is not, and stays."""
-        if _is_named(session.key) or not self.set_aside(session, lambda: self._parked(session)):
+        if is_named(session.key) or not self.set_aside(session, lambda: self._parked(session)):
             return False
         del self._sessions[session.principal, session.key]
         self._parking.add(session)
@@ -225,18 +229,18 @@ class SessionStore:
 
     def close(self, principal: str, session_id: str) -> None:
         """Forget a session; nothing happens when there is none."""
-        if not _is_named(session_id):
+        if not is_named(session_id):
             self._discard((principal, session_id))
 
     def close_named(self, principal: str, name: str) -> None:
         """Forget a session under a client's own name, and what is kept for it."""
-        self._discard((principal, _named(name)), kept=False)
+        self._discard((principal, named(name)), kept=False)
         self.lose_parked(principal, name)
 
     def lose_parked(self, principal: str, name: str) -> None:
         """A session under a client's own ``name`` may not go on if it was lost."""
-        if self._lost_names.holds(principal, _named(name)):
-            self._lost(principal, _named(name), None)
+        if self._lost_names.holds(principal, named(name)):
+            self._lost(principal, named(name), None)
 
     def lose(self, session: Session, *, kept: bool = True) -> None:
         """Drop a session that its client still counts on; ``kept``: its keys and values may be kept
@@ -246,7 +250,7 @@ class SessionStore:
         """
         if not self._holds(session):
             return
-        if not _is_named(session.key):
+        if not is_named(session.key):
             self._discard((session.principal, session.key), kept=kept)
             return
         parked = _parked(session) if kept else None
@@ -336,15 +340,3 @@ def _parked(session: Session) -> Parked | None:
     if session.names is None or session.running or not end:
         return None
     return Parked(session.names, end, session.chain.at(end))
-
-
-# A server-issued id is base64url text, which has no colon; a device that sends one is refused.
-_NAME_MARK = "name:"
-
-
-def _named(name: str) -> str:
-    return _NAME_MARK + name
-
-
-def _is_named(key: str) -> bool:
-    return key.startswith(_NAME_MARK)

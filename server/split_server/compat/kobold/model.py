@@ -21,7 +21,9 @@ _TEXTS = ("bos_token", "eos_token", "pad_token")
 _DTYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "i8": "int8"}
 
 
-def model_document(info: ModelInfo, ends: DeviceEnds, checkpoint: Checkpoint) -> dict[str, Any]:
+def model_document(
+    info: ModelInfo, ends: DeviceEnds, checkpoint: Checkpoint, name: str
+) -> dict[str, Any]:
     """All fields of the specification and Kobold's ``result``; what a checkpoint lacks is null.
 
     Reads the checkpoint's texts. Raises MalformedCheckpoint.
@@ -29,8 +31,8 @@ def model_document(info: ModelInfo, ends: DeviceEnds, checkpoint: Checkpoint) ->
     config, tokens = checkpoint.config, ends.manifest.special_tokens
     ids = {name: _only(ends.tokenizer.encode(text)) for name, text in tokens.items()}
     return {
-        "result": info.name,
-        "model_name": info.name,
+        "result": name,
+        "model_name": name,
         "architecture": _architecture(config),
         "vocab_size": info.vocab_size,
         "num_layers": info.num_layers,

@@ -23,7 +23,14 @@ from split_client.generation.errors import (
     TokenIdOutOfRange,
 )
 from split_client.grammar.errors import GrammarInvalid
-from split_wire.errors import CacheFull, ContextOverflow, FrameTooLarge, Overloaded, SplitError
+from split_wire.errors import (
+    CacheFull,
+    ContextOverflow,
+    FrameTooLarge,
+    Overloaded,
+    SplitError,
+    UnknownModel,
+)
 
 _INVALID = "invalid_request_error"
 _FAILED = "server_error"
@@ -139,6 +146,8 @@ def api_error(error: OpenAIError | SplitError | ClientError, prompt_tokens: int)
             return ApiError(400, message, _INVALID, "invalid_value", error.field)
         case SessionUnstable():
             return ApiError(503, message, _FAILED, Overloaded.code, retry_after=_RETRY_SECONDS)
+        case UnknownModel():
+            return ApiError(error.status, message, _INVALID, ModelNotFound.code, "model")
         case SplitError():
             kind = _INVALID if error.status < 500 else _FAILED
             return ApiError(error.status, message, kind, error.code, retry_after=_delay(error))

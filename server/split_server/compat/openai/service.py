@@ -50,7 +50,7 @@ class OpenAIService:
         self.token_text = self._token_texts.text
         self.scored_prompt = self._token_texts.of_prompt
         self.served = ServedModel(
-            ends.manifest.name,
+            compat.name or ends.manifest.name,
             int(clock()),
             f"fp_{ends.manifest.digest[:12]}",
             ends.manifest.vocab_size,

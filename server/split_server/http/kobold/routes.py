@@ -27,7 +27,7 @@ from split_server.http.kobold.socket import KoboldSocket
 from split_server.http.kobold.sse import EventStream
 from split_server.http.kobold.texts import KoboldTexts
 from split_server.http.wire.body import Bodies
-from split_server.http.wire.sockets import Sockets
+from split_server.http.wire.sockets import SocketPart
 from split_server.security.principal import ANONYMOUS, principal_of
 
 GENERATE_PATH = "/api/v1/generate"
@@ -38,7 +38,7 @@ ABORT_PATH = "/api/extra/abort"
 CHECK_PATH = "/api/extra/generate/check"
 
 
-def kobold_routes(compat: Compat, bodies: Bodies, sockets: Sockets) -> list[BaseRoute]:
+def kobold_routes(compat: Compat, bodies: Bodies, sockets: SocketPart) -> list[BaseRoute]:
     """All paths. Raises MalformedCheckpoint where the model cannot be described."""
     info, aborts = compat.generator.info, Aborts()
     posted, prompts = Posted(bodies, info.max_context, compat.texts.large), Prompts(compat)
@@ -64,7 +64,8 @@ def kobold_routes(compat: Compat, bodies: Bodies, sockets: Sockets) -> list[Base
 def _documents(compat: Compat) -> list[Route]:
     """Documents that are asked for at the start and never change."""
     info = compat.generator.info
-    model = model_document(info, compat.generator.ends, compat.checkpoint)
+    name = compat.name or info.name
+    model = model_document(info, compat.generator.ends, compat.checkpoint, name)
     longest, version = {"value": info.max_context}, {"result": UNITED_VERSION}
     known = {
         "/api/v1/model": model,

@@ -16,7 +16,7 @@ from split_server.compat.turns import Turns
 from split_server.http.kobold.aborts import Aborts
 from split_server.http.kobold.answers import LARGE, parsed, reported_error
 from split_server.http.kobold.reply import CANCELS, SocketReply
-from split_server.http.wire.sockets import Sockets, TrackedSocket
+from split_server.http.wire.sockets import SocketPart, TrackedSocket
 from split_server.security.principal import principal_of
 from split_wire.errors import ShuttingDown
 
@@ -31,7 +31,7 @@ class KoboldSocket:
         self,
         prompts: Prompts,
         form: Form,
-        sockets: Sockets,
+        sockets: SocketPart,
         aborts: Aborts,
         max_context: int,
         large: Turns,

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from split_server.compat.ollama.descriptions import VERSION as LEVEL
-from split_server.compat.ollama.descriptions import described
+from split_server.compat.ollama.descriptions import Described
 from split_server.compat.ollama.known import SHOW as SHOWN
 from split_server.compat.ollama.names import asked_model
 from split_server.compat.ollama.request import parse_ollama_chat, parse_ollama_generate
@@ -21,7 +21,6 @@ from split_server.compat.openai.errors import UnsupportedParameter, api_error
 from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.service import OpenAIService
-from split_server.compat.parts import Compat
 from split_server.http.ollama.chat import OllamaChat
 from split_server.http.ollama.form import OLLAMA_FORM
 from split_server.http.ollama.paths import CHAT, GENERATE, PS, REFUSED, SHOW, TAGS, VERSION
@@ -35,10 +34,9 @@ _JSON = "application/json"
 _GREETING = "Ollama is running"
 
 
-def ollama_routes(compat: Compat, service: OpenAIService, bodies: Bodies) -> list[BaseRoute]:
-    """All paths. Raises MalformedCheckpoint where the model cannot be described."""
+def ollama_routes(model: Described, service: OpenAIService, bodies: Bodies) -> list[BaseRoute]:
+    """All paths; ``model``: the one that is served."""
     served, large = service.served, service.texts.large
-    model = described(compat, served)
     chat, generate = OllamaChat(service, "chat"), OllamaChat(service, "generate")
     form = lambda: OLLAMA_FORM  # noqa: E731
 

@@ -24,7 +24,7 @@ from split_wire.errors import SplitError
 
 MAX_BODY = 4 << 20
 # Parsing more than this would hold up the event loop for milliseconds.
-_LARGE = 256 * 1024
+LARGE = 256 * 1024
 _T = TypeVar("_T")
 
 
@@ -63,7 +63,7 @@ def posted(
         try:
             with ExitStack() as held:
                 body = await bodies.take(request, MAX_BODY, held)
-                if len(body) < _LARGE:
+                if len(body) < LARGE:
                     parsed = parse(parse_body(body), served)
                 else:
                     await large.take(asked.principal)

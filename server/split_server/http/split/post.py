@@ -29,10 +29,14 @@ class FrameHandler(Protocol):
     async def handle(self, principal: str, frame: bytes) -> Answer: ...
 
 
-class OriginalHandler(Protocol):
-    """Speaks the original JSON and binary protocol over either transport."""
+class OriginalRequests(Protocol):
+    """Speaks the original JSON and binary protocol over HTTP."""
 
     async def http(self, principal: str, content_type: str, body: bytes) -> Response: ...
+
+
+class OriginalHandler(OriginalRequests, Protocol):
+    """Speaks it over either transport."""
 
     async def websocket(self, principal: str, websocket: TrackedSocket) -> None: ...
 
@@ -43,7 +47,7 @@ class Forward:
     def __init__(
         self,
         service: FrameHandler,
-        original: OriginalHandler,
+        original: OriginalRequests,
         bodies: Bodies,
         body_limit: int,
     ) -> None:

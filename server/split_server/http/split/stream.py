@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 from split_server.error_reports import report_error
 from split_server.http.split.post import FrameHandler, OriginalHandler
 from split_server.http.wire.errors import BadRequest
-from split_server.http.wire.sockets import Sockets, TrackedSocket
+from split_server.http.wire.sockets import SocketPart, TrackedSocket
 from split_server.security.principal import principal_of
 from split_wire.codec import encode_message
 from split_wire.errors import MalformedFrame, ShuttingDown, SplitError
@@ -20,7 +20,9 @@ STREAM_PATH = "/api/v1/split/stream"
 class Stream:
     """An ASGI application for the stream path."""
 
-    def __init__(self, service: FrameHandler, original: OriginalHandler, sockets: Sockets) -> None:
+    def __init__(
+        self, service: FrameHandler, original: OriginalHandler, sockets: SocketPart
+    ) -> None:
         self._service = service
         self._original = original
         self._sockets = sockets
@@ -44,19 +46,24 @@ class Stream:
                 await self._original.websocket(principal, websocket)
                 return
             await websocket.accept(SUBPROTOCOL)
-            await self._frames(principal, websocket)
+            await answer_frames(self._service, principal, websocket)
 
-    async def _frames(self, principal: str, websocket: TrackedSocket) -> None:
-        while (message := await websocket.receive())["type"] == "websocket.receive":
-            try:
-                reply = await self._answer(principal, websocket, message.get("bytes"))
-            except SplitError as error:
-                report_error(error.code, "frame")
-                reply = encode_message(Failure.of(error))
-            await websocket.send_bytes(reply)
 
-    async def _answer(self, principal: str, websocket: TrackedSocket, frame: bytes | None) -> bytes:
-        if frame is None:
-            raise MalformedFrame("text where a binary frame is expected")
-        with websocket.holding(len(frame)):
-            return (await self._service.handle(principal, frame)).frame
+async def answer_frames(service: FrameHandler, principal: str, websocket: TrackedSocket) -> None:
+    """Have ``service`` answer the messages of an accepted socket until it closes."""
+    while (message := await websocket.receive())["type"] == "websocket.receive":
+        try:
+            reply = await _answer(service, principal, websocket, message.get("bytes"))
+        except SplitError as error:
+            report_error(error.code, "frame")
+            reply = encode_message(Failure.of(error))
+        await websocket.send_bytes(reply)
+
+
+async def _answer(
+    service: FrameHandler, principal: str, websocket: TrackedSocket, frame: bytes | None
+) -> bytes:
+    if frame is None:
+        raise MalformedFrame("text where a binary frame is expected")
+    with websocket.holding(len(frame)):
+        return (await service.handle(principal, frame)).frame

@@ -23,11 +23,23 @@ from split_server.security.principal import principal_of
 MAX_DOWNLOADS = 16
 
 
+def downloads_quota() -> Quota:
+    """Of one principal."""
+    return Quota(MAX_DOWNLOADS, "downloads")
+
+
 class Weights:
-    """``executor``: the threads that read files. ``stall``: seconds that a reader may pause."""
+    """``executor``: the threads that read files. ``stall``: seconds that a reader may pause;
+    ``quota``: of downloads, None for one of its own.
+    """
 
     def __init__(
-        self, catalog: Catalog, manifest: Manifest, executor: Executor, stall: float = STALL_SECONDS
+        self,
+        catalog: Catalog,
+        manifest: Manifest,
+        executor: Executor,
+        stall: float = STALL_SECONDS,
+        quota: Quota | None = None,
     ) -> None:
         self._catalog = catalog
         self._manifest = ServedFile(
@@ -39,7 +51,7 @@ class Weights:
         )
         self._executor = executor
         self._stall = stall
-        self._quota = Quota(MAX_DOWNLOADS, "downloads")
+        self._quota = quota or downloads_quota()
 
     def routes(self) -> list[Route]:
         """GET and HEAD of ``/weights/{name}``."""

@@ -16,6 +16,10 @@ class Quota:
         self._what = what
         self._held: Counter[str] = Counter()
 
+    def reach(self, limit: int) -> None:
+        """Let a principal hold ``limit`` where that is more than it might before."""
+        self._limit = max(self._limit, limit)
+
     def hold(self, principal: str, amount: int = 1) -> Share:
         """A share of ``amount`` for a ``with`` statement. Raises Overloaded."""
         share = Share(self, principal)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
 
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
@@ -25,6 +26,17 @@ PACE_EXTENSION = "split.pace"
 PRINCIPAL_PER_SECOND, PRINCIPAL_AT_ONCE = 4096.0, 1024.0
 
 
+class Holder(Protocol):
+    """Whose a socket is. ``draining``: it takes no more messages; ``message_bytes``: of messages
+    that a principal may have under way.
+    """
+
+    message_bytes: Quota
+
+    @property
+    def draining(self) -> bool: ...
+
+
 class TrackedSocket(WebSocket):
     """A WebSocket that is busy from one message until its handler asks for the next.
 
@@ -32,7 +44,7 @@ class TrackedSocket(WebSocket):
     """
 
     def __init__(
-        self, scope: Scope, receive: Receive, send: Send, sockets: Sockets, principal: str
+        self, scope: Scope, receive: Receive, send: Send, sockets: Holder, principal: str
     ) -> None:
         super().__init__(scope, receive=receive, send=send)
         self._next, self._write = receive, send
@@ -122,28 +134,37 @@ class Sockets:
         self._arriving = arriving_bytes
         self.idle_seconds = idle_seconds
         self.message_bytes = message_bytes
-        self._open: set[TrackedSocket] = set()
+        self._open = _Open()
         # Of the principals that have sockets.
         self._paces: dict[str, Pace] = {}
-        self._empty = asyncio.Event()
-        self._empty.set()
         self.draining = False
 
     def __len__(self) -> int:
         """Sockets that are open."""
         return len(self._open)
 
+    def part(self) -> SocketPart:
+        """Some of the sockets, which can be closed without the others."""
+        return SocketPart(self)
+
     @contextmanager
     def enter(
-        self, principal: str, scope: Scope, receive: Receive, send: Send
+        self,
+        principal: str,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        holder: Holder | None = None,
     ) -> Iterator[TrackedSocket]:
-        """Keep track of one socket for a while. Raises Overloaded."""
+        """Keep track of one socket for a while, whose ``holder`` is this where there is no other.
+
+        Raises Overloaded.
+        """
         with self._quota.hold(principal), self._arriving.hold(principal, 0) as arriving:
             scope["extensions"][ARRIVING_EXTENSION] = arriving.resize
             scope["extensions"][PACE_EXTENSION] = self._pace(principal)
-            socket = TrackedSocket(scope, receive, send, self, principal)
+            socket = TrackedSocket(scope, receive, send, holder or self, principal)
             self._open.add(socket)
-            self._empty.clear()
             try:
                 with socket.closing_when_idle(self.idle_seconds):
                     yield socket
@@ -151,8 +172,6 @@ class Sockets:
                 del scope["extensions"][ARRIVING_EXTENSION]
                 self._open.discard(socket)
                 self._forget_paces()
-                if not self._open:
-                    self._empty.set()
 
     def _pace(self, principal: str) -> Pace:
         """Kept until what was too much is made up for, however often its sockets come and go."""
@@ -170,6 +189,70 @@ class Sockets:
     async def drain(self) -> None:
         """Close idle sockets, let busy ones send their answer, and wait until all are gone."""
         self.draining = True
-        idle = [socket for socket in self._open if socket.waiting]
+        await self._open.leave()
+
+
+class SocketPart:
+    """Those of ``sockets`` that belong together; limits are those of all."""
+
+    def __init__(self, sockets: Sockets) -> None:
+        self._all = sockets
+        self._open = _Open()
+        self._leaving = False
+        self.message_bytes = sockets.message_bytes
+
+    def __len__(self) -> int:
+        """Sockets of this part that are open."""
+        return len(self._open)
+
+    @property
+    def draining(self) -> bool:
+        """Whether this part takes no more messages."""
+        return self._leaving or self._all.draining
+
+    @contextmanager
+    def enter(
+        self, principal: str, scope: Scope, receive: Receive, send: Send
+    ) -> Iterator[TrackedSocket]:
+        """As :meth:`Sockets.enter`."""
+        with self._all.enter(principal, scope, receive, send, self) as socket:
+            self._open.add(socket)
+            try:
+                yield socket
+            finally:
+                self._open.discard(socket)
+
+    async def drain(self) -> None:
+        """As :meth:`Sockets.drain`, of this part alone."""
+        self._leaving = True
+        await self._open.leave()
+
+
+class _Open:
+    """Sockets that are open."""
+
+    def __init__(self) -> None:
+        self._sockets: set[TrackedSocket] = set()
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def __len__(self) -> int:
+        return len(self._sockets)
+
+    def __iter__(self) -> Iterator[TrackedSocket]:
+        return iter(self._sockets)
+
+    def add(self, socket: TrackedSocket) -> None:
+        self._sockets.add(socket)
+        self._empty.clear()
+
+    def discard(self, socket: TrackedSocket) -> None:
+        self._sockets.discard(socket)
+        if not self._sockets:
+            self._empty.set()
+
+    async def leave(self) -> None:
+        """Dismiss idle ones, and wait until all are gone."""
+        idle = [socket for socket in self._sockets if socket.waiting]
         await asyncio.gather(*(socket.dismiss(SERVICE_RESTART, "shutting down") for socket in idle))
         await self._empty.wait()

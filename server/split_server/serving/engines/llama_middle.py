@@ -14,12 +14,13 @@ from split_server.engine.model.convert import TORCH_DTYPES
 from split_server.engine.model.threads import on_passing_thread
 from split_server.errors import EngineUnusable, UnusableModel
 from split_server.kv.buffers import BufferPool
-from split_server.llama.model import ROWS, LlamaModel, LlamaPlan, load_llama, planned
+from split_server.llama.model import ROWS, LlamaModel, LlamaPlan, least_bytes, load_llama, planned
 from split_server.llama.plan import described_cells
 from split_server.memory.budget import BudgetLimits
 from split_server.memory.limit import MemoryLimit, Room, memory_limit_of
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.planner import RESERVE, MemoryPlanner
+from split_server.memory.shared import Seat, SharedMemory
 from split_server.serving.config import ComputeConfig, ServerConfig
 from split_server.serving.engines.middle import Middle
 from split_wire.errors import SplitError
@@ -28,15 +29,20 @@ _CPU = torch.device("cpu")
 _log = logging.getLogger(__name__)
 
 
-def load_llama_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
-    """The middle of ``checkpoint``, whose layers are a GGUF, after its first passes.
+def load_llama_middle(
+    config: ServerConfig, checkpoint: Checkpoint, shared: SharedMemory | None = None
+) -> Middle:
+    """The middle of ``checkpoint``, whose layers are a GGUF, after its first passes; ``shared``:
+    the account of all models of the process, where there may be others.
 
     Raises the errors of ``split_server.errors``.
     """
     _refuse_options(config)
-    limit, reserve = _limit(config, checkpoint, texts=config.compat)
-    plan = planned(checkpoint, config.dtype, _room(limit, reserve), config.cache_bytes)
-    planner = MemoryPlanner(plan.memory, limit, BufferPool(0), reserve)
+    seat = (SharedMemory() if shared is None else shared).seat()
+    limit, reserve, beside = _limit(config, checkpoint, seat, texts=config.compat)
+    free = _room(limit, reserve, seat)
+    plan = planned(checkpoint, config.dtype, free, config.cache_bytes)
+    planner = MemoryPlanner(plan.memory, limit, BufferPool(0), reserve, seat, beside)
     model = on_passing_thread(lambda: _loaded(config, checkpoint, plan, planner))
     return Middle(
         info=model.info,
@@ -47,16 +53,27 @@ def load_llama_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
         planner=planner,
         open_room=lambda: _open_room(config, planner, model),
         kernels=model.kernels,
+        weights=plan.weights,
     )
 
 
 def described_llama_plan(config: ComputeConfig, checkpoint: Checkpoint) -> Iterator[str]:
     """Lines that tell how much of a GGUF fits into the memory that is free, without loading it."""
-    limit, reserve = _limit(config, checkpoint, texts=True)
-    room = _room(limit, reserve)
+    seat = SharedMemory().seat()
+    limit, reserve, _ = _limit(config, checkpoint, seat, texts=True)
+    room = _room(limit, reserve, seat)
     plan = planned(checkpoint, config.dtype, room)
     yield f"{checkpoint.name}, cells of {plan.kind}"
     yield from described_cells(plan.memory, plan.weights, room, mapped=plan.mapped)
+
+
+def llama_need(
+    config: ServerConfig, checkpoint: Checkpoint, shared: SharedMemory
+) -> tuple[Seat, MemoryLimit, int]:
+    """The place of a model that is not loaded yet, its limit, and bytes that it takes at least."""
+    seat = shared.seat()
+    limit, reserve, _ = _limit(config, checkpoint, seat, texts=config.compat)
+    return seat, limit, least_bytes(checkpoint, config.dtype) + reserve
 
 
 def _loaded(
@@ -97,14 +114,15 @@ def _refuse_options(config: ServerConfig) -> None:
 
 
 def _limit(
-    config: ComputeConfig, checkpoint: Checkpoint, *, texts: bool
-) -> tuple[MemoryLimit, int]:
-    """What the process may take, and bytes of it that stay free."""
+    config: ComputeConfig, checkpoint: Checkpoint, seat: Seat, *, texts: bool
+) -> tuple[MemoryLimit, int, int]:
+    """What the process may take, bytes of it that stay free, and those of a process beside."""
     beside = process_bytes(checkpoint.path / TOKENIZER) if texts else 0
-    limit = memory_limit_of(_CPU, config.memory_limit, beside, config.memory_share)
-    return limit, RESERVE + TEXT_BYTES if texts else RESERVE
+    limit = memory_limit_of(_CPU, config.memory_limit, beside, config.memory_share, seat)
+    return limit, RESERVE + TEXT_BYTES if texts else RESERVE, beside
 
 
-def _room(limit: MemoryLimit, reserve: int) -> Room:
-    room = limit.room()
-    return Room(room.free - reserve, room.source, room.counts_untouched, room.own)
+def _room(limit: MemoryLimit, reserve: int, seat: Seat) -> Room:
+    room = limit.room(seat.untouched)
+    free = room.free - reserve - seat.spoken_for
+    return Room(free, room.source, room.counts_untouched, room.own)

@@ -27,7 +27,8 @@ def _no_rotation() -> NoReturn:
 class Middle:
     """``info`` of the model that ``runner`` computes on ``device``, at most ``pass_rows`` at a time
     and with hidden states in ``dtype``; ``open_room`` gives the room for sessions' caches in what
-    is left once all is loaded, and ``kernels`` says with what it computes; ``quantized``: how its
+    is left once all is loaded, and ``kernels`` says with what it computes; ``weights``: bytes of
+    its matrices in memory; ``quantized``: how its
     matrices are rounded, none where they are not; ``sharing_rule``
     measures from how many sessions on a common beginning is read together, None where it never is;
     ``hides``: whether rows of a session may be hidden from its later ones; ``rotation`` gives what
@@ -44,6 +45,7 @@ class Middle:
     planner: MemoryPlanner
     open_room: Callable[[], MeasuredRoom]
     kernels: Mapping[str, str]
+    weights: int = 0
     quantized: str = "none"
     sharing_rule: Callable[[], SharingRule | None] = lambda: None
     hides: bool = False

@@ -18,6 +18,7 @@ from split_server.errors import EngineUnusable, UnusableModel
 from split_server.memory.allocator import give_back_free_blocks, give_back_large_blocks
 from split_server.memory.passes import MeasuredPasses
 from split_server.memory.planner import MemoryPlanner
+from split_server.memory.shared import SharedMemory
 from split_server.memory.streaming import Streaming
 from split_server.memory.usage import peak_meter
 from split_server.memory.ways import recommendation
@@ -30,8 +31,14 @@ from split_wire.errors import SplitError
 _log = logging.getLogger(__name__)
 
 
-def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint, digest: str) -> Middle:
-    """The middle of ``checkpoint``, whose weights have this ``digest``, after its first passes.
+def load_torch_middle(
+    config: ServerConfig,
+    checkpoint: Checkpoint,
+    digest: str,
+    shared: SharedMemory | None = None,
+) -> Middle:
+    """The middle of ``checkpoint``, whose weights have this ``digest``, after its first passes;
+    ``shared``: the account of all models of the process, where there may be others.
 
     Raises the errors of ``split_server.errors``.
     """
@@ -40,9 +47,10 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint, digest: str)
             f"the layers of {checkpoint.name} are a GGUF, which torch does not read; name the file "
             "that it was made of"
         )
-    planner, need = plan_memory(config, checkpoint, texts=config.compat)
+    planner, need = plan_memory(config, checkpoint, texts=config.compat, shared=shared)
     streamed = plan_stream(config, checkpoint, planner, need)
-    check_weights(checkpoint.name, need if streamed is None else streamed.need, planner.limit)
+    need = need if streamed is None else streamed.need
+    check_weights(checkpoint.name, need, planner)
     on_disk = None if streamed is None else _on_disk(config, checkpoint, streamed, digest)
     if planner.room().own:
         give_back_large_blocks()
@@ -60,6 +68,7 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint, digest: str)
         planner=planner,
         open_room=lambda: open_room(config, planner),
         kernels=_kernels(backbone),
+        weights=need.kept,
         quantized=backbone.matrices.quantized,
         hides=True,
         sharing_rule=lambda: on_passing_thread(lambda: sharing_rule(backbone)),

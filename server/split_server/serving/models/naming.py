@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from split_server.serving.config import ServerConfig
-from split_server.serving.settings.given_models import named_configs
+from split_server.serving.settings.given_models import is_named, named_configs
 
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """``config``: the settings with which this one model is loaded."""
+    """``config``: the settings with which this one model is loaded; ``named``: whether the name was
+    given, and not made of where the model lies.
+    """
 
     name: str
     config: ServerConfig
+    named: bool = False
 
 
 def models_of(config: ServerConfig) -> tuple[NamedModel, ...]:
@@ -21,5 +24,9 @@ def models_of(config: ServerConfig) -> tuple[NamedModel, ...]:
     prompts that are kept for everybody. Raises BadValue.
     """
     (name, first), *others = named_configs(config)
-    beside = (NamedModel(name, replace(one, web_root="none", kv_warm=None)) for name, one in others)
-    return (NamedModel(name, first), *beside)
+    named = is_named(config)
+    beside = (
+        NamedModel(name, replace(one, web_root="none", kv_warm=None, adapter_host=False), named)
+        for name, one in others
+    )
+    return (NamedModel(name, first, named), *beside)

@@ -33,6 +33,13 @@ def named_configs(config: _Config) -> list[tuple[str, _Config]]:
     return found
 
 
+def is_named(config: ModelConfig) -> bool:
+    """Whether the models have names that were given."""
+    if config.models or isinstance(config.model, str) or not config.model:
+        return bool(config.models)
+    return named_text(config.model[0])[0] is not None
+
+
 def only_model(config: _Config) -> _Config:
     """``config`` of its single model. Raises BadValue where it has several."""
     found = named_configs(config)

@@ -66,7 +66,7 @@ def text_of(response: dict[str, Any]) -> str:
 
 
 def kept_by(server: RunningServer) -> KeptResponses:
-    texts = server.app._texts
+    texts = server.app.first.texts
     assert texts is not None
     return texts.responses
 

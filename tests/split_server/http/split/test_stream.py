@@ -157,7 +157,7 @@ def test_a_principal_has_a_limited_number_of_sockets(tiny_path: Path) -> None:
 
 def test_an_idle_socket_is_closed_with_going_away(tiny_path: Path) -> None:
     with running_server(tiny_path) as server:
-        server.app._sockets.idle_seconds = 0.1
+        server.app._shared.sockets.idle_seconds = 0.1
         with server.socket() as websocket:
             with pytest.raises(ConnectionClosed) as caught:
                 websocket.recv(timeout=PATIENCE)

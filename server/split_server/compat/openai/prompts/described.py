@@ -28,6 +28,7 @@ def props(compat: Compat) -> dict[str, Any]:
     generator = compat.generator
     known = generator.ends.manifest.special_tokens
     defaults = generator.ends.defaults
+    name = compat.name or generator.info.name
     params = {
         "temperature": defaults.temperature,
         "top_k": defaults.top_k,
@@ -38,8 +39,8 @@ def props(compat: Compat) -> dict[str, Any]:
     return {
         "default_generation_settings": {"n_ctx": generator.info.max_context, "params": params},
         "total_slots": generator.places.most,
-        "model_alias": generator.info.name,
-        "model_path": generator.info.name,
+        "model_alias": name,
+        "model_path": name,
         "chat_template": chat_template(compat.checkpoint) or "",
         "bos_token": known.get("bos_token") or "",
         "eos_token": known.get("eos_token") or "",

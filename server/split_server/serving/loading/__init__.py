@@ -1,0 +1,1 @@
+"""Models loaded beside others: what each needs of the memory that there is, and its parts."""

@@ -1,0 +1,48 @@
+"""Models loaded into one process, within one account of its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from split_server.memory.shared import SharedMemory
+from split_server.serving.loading.prospect import Prospect, prospect_of
+from split_server.serving.models.naming import NamedModel
+from split_server.serving.opened import Opened, open_all
+from split_server.serving.parts import Parts
+from split_server.serving.startup import load_parts
+
+
+class Loading:
+    """What a keeper asks of memory and of models.
+
+    :meth:`prepare` and :meth:`parts` block, and run on the thread that loads; everything else is
+    for the event loop.
+    """
+
+    def __init__(self) -> None:
+        self._shared = SharedMemory()
+        self._opened: dict[str, Opened] = {}
+
+    def prepare(self, named: NamedModel) -> Prospect:
+        """Open the model on disk, and see what it would take.
+
+        Raises the errors of ``split_server.errors``.
+        """
+        opened = open_all(named.config)
+        self._opened = {named.name: opened}
+        return prospect_of(named.config, opened.checkpoint, self._shared)
+
+    def parts(self, named: NamedModel, opened: Opened | None = None) -> Parts:
+        """Load the model, as it was prepared or ``opened``.
+
+        Raises the errors of ``split_server.errors``.
+        """
+        opened = opened or self._opened.pop(named.name, None)
+        return load_parts(named.config, opened, self._shared)
+
+    @contextmanager
+    def promised(self, size: int) -> Iterator[None]:
+        """Keep ``size`` bytes from the caches of other models while one is loaded."""
+        with self._shared.loading(size):
+            yield

@@ -1,0 +1,247 @@
+"""Loads models when they are asked for, and lets go those that nobody uses."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Generic
+
+from split_server.serving.models.allowance import Allowance
+from split_server.serving.models.asked import Ahead, Ground, Served
+from split_server.serving.models.leaving import give_back, left, told
+from split_server.serving.models.naming import NamedModel
+from split_server.serving.models.slots import ModelState, R, Slot
+from split_server.threads import Threads
+from split_wire.errors import (
+    ModelBusy,
+    ModelLoading,
+    OperatorNeeded,
+    ShuttingDown,
+    UnknownModel,
+)
+
+# Shorter than the silence after which proxies give a request up.
+_PATIENCE = 10.0
+# Whoever asked for a model has not begun a step yet.
+_GRACE = 5.0
+_SHORTEST_RETRY, _LONGEST_RETRY = 1.0, 60.0
+_log = logging.getLogger(__name__)
+
+
+class Keeper(Generic[R]):
+    """Lives on the event loop; ``load`` makes a room on a thread of the keeper's.
+
+    ``first``: the room of the first model, which is loaded and stays. One is in use for ``keep``
+    seconds after a step, for ever below 0; ``patience``: seconds for which a load is waited for;
+    ``clock`` in seconds, that of :meth:`Served.used`.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[NamedModel],
+        load: Callable[[NamedModel], R],
+        first: R,
+        memory: Ground,
+        keep: float,
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = _PATIENCE,
+    ) -> None:
+        self._slots = {one.name: Slot[R](one, first=one is models[0]) for one in models}
+        slot = self._slots[models[0].name]
+        slot.room, slot.state, slot.loads, slot.since = first, "loaded", 1, clock()
+        self._load, self._memory = load, memory
+        self._keep, self._clock, self._patience = keep, clock, patience
+        self._allowance = Allowance(clock)
+        # Of loads, and of letting go: one at a time, so that each sees the memory as it is.
+        self._turn = asyncio.Lock()
+        self._thread = Threads("loading", 1)
+        self._draining = False
+
+    def states(self) -> list[ModelState]:
+        """All models, the first one first."""
+        now = self._clock()
+        return [slot.seen(now) for slot in self._slots.values()]
+
+    def loaded(self, name: str) -> R | None:
+        """The room of a model that serves."""
+        slot = self._slots.get(name)
+        return slot.room if slot is not None and slot.state == "loaded" else None
+
+    def rooms(self) -> list[R]:
+        """All rooms in memory, those that are leaving included."""
+        return [slot.room for slot in self._slots.values() if slot.room is not None]
+
+    async def room(self, name: str, principal: str) -> R:
+        """The room of the model, which is loaded first where it is not.
+
+        Raises UnknownModel, ModelLoading once it was waited for, ModelBusy, ShuttingDown, and
+        InternalError where the load failed.
+        """
+        slot = self._slot(name)
+        if self._draining:
+            raise ShuttingDown
+        slot.asked = self._clock()
+        if slot.room is not None and slot.state == "loaded":
+            return slot.room
+        task = slot.task or self._begin(slot, principal)
+        # Others wait for it too.
+        done, _ = await asyncio.wait([task], timeout=self._patience)
+        if not done:
+            raise ModelLoading(name, _retry(slot.left(self._clock())))
+        if task.cancelled():
+            raise ShuttingDown
+        return task.result()
+
+    async def load(self, name: str, principal: str) -> None:
+        """Have the model loaded. Raises as :meth:`room`."""
+        await self.room(name, principal)
+
+    async def unload(self, name: str, principal: str, *, operator: bool) -> None:
+        """Let the model go for its ``operator``, or for whom it has the only sessions in it.
+
+        Raises UnknownModel, OperatorNeeded, ModelBusy for the first one.
+        """
+        slot = self._slot(name)
+        if slot.first:
+            raise ModelBusy(name, "the first model stays loaded", _LONGEST_RETRY)
+        if slot.room is not None and not operator and _principals(slot.room) != {principal}:
+            raise OperatorNeeded(f"unloading {name!r}, which others may use,")
+        async with self._turn:
+            if slot.state == "loaded":
+                await self._let_go(slot)
+
+    async def sweep(self) -> None:
+        """Let go what nobody used for ``keep``, unless a load is under way."""
+        if self._draining or self._turn.locked():
+            return
+        async with self._turn:
+            for slot in self._idle():
+                await self._let_go(slot)
+
+    async def drain(self) -> None:
+        """Load no more, and drain all rooms side by side."""
+        self._draining = True
+        tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(room.drain() for room in self.rooms()))
+
+    def close(self) -> None:
+        """End all rooms, and the thread that loads."""
+        self._thread.close()
+        for room in self.rooms():
+            room.close()
+
+    def _slot(self, name: str) -> Slot[R]:
+        slot = self._slots.get(name)
+        if slot is None:
+            raise UnknownModel(name, [*self._slots])
+        return slot
+
+    def _begin(self, slot: Slot[R], principal: str) -> asyncio.Task[R]:
+        """Have it loaded for whoever waits. Raises ModelBusy."""
+        wait = self._allowance.wait(principal)
+        if wait > 0:
+            reason = "you had two models loaded within a minute"
+            raise ModelBusy(slot.name, reason, _retry(wait))
+        self._allowance.count(principal)
+        slot.begun = self._clock()
+        slot.task = asyncio.create_task(self._loaded(slot), name=f"load {slot.name}")
+        slot.task.add_done_callback(_heeded)
+        return slot.task
+
+    async def _loaded(self, slot: Slot[R]) -> R:
+        try:
+            async with self._turn:
+                slot.state, slot.begun = "loading", self._clock()
+                return await self._made(slot)
+        # Whatever it is belongs to whoever asked, and to the log.
+        except Exception as error:  # noqa: BLE001
+            failure = told(slot.name, error)
+        finally:
+            slot.task = None
+            if slot.room is None:
+                slot.state = "unloaded"
+        # Beyond the handler: the frames of the error hold the tensors of what failed.
+        await self._thread.run(give_back)
+        raise failure
+
+    async def _made(self, slot: Slot[R]) -> R:
+        ahead = await self._thread.run(lambda: self._memory.prepare(slot.named))
+        way = await self._way(slot, ahead)
+        slot.size = ahead.size(way)
+        with self._memory.promised(slot.size):
+            room = await self._thread.run(lambda: self._load(slot.named))
+        room.start()
+        now = self._clock()
+        slot.room, slot.state, slot.since, slot.took = room, "loaded", now, now - slot.begun
+        slot.loads += 1
+        _log.info("model %s was loaded in %.1f s", slot.name, slot.took)
+        return room
+
+    async def _way(self, slot: Slot[R], ahead: Ahead) -> int:
+        """The dearest way for which there is memory, once idle models have gone, or ModelBusy."""
+        for way in range(len(ahead.ways)):
+            while ahead.lacking(way) > 0 and (idle := self._idle()):
+                await self._let_go(idle[0])
+            if ahead.lacking(way) <= 0:
+                ahead.make_way(way)
+                return way
+        raise self._busy(slot, ahead)
+
+    def _idle(self) -> list[Slot[R]]:
+        """Those that may go, the longest unused first."""
+        now = self._clock()
+        idle = [slot for slot in self._slots.values() if self._may_go(slot, now)]
+        return sorted(idle, key=lambda slot: -slot.unused(now))
+
+    def _may_go(self, slot: Slot[R], now: float) -> bool:
+        if slot.first or slot.state != "loaded" or self._keep < 0:
+            return False
+        return slot.unused(now) >= self._keep and now - slot.asked >= _GRACE
+
+    async def _let_go(self, slot: Slot[R]) -> None:
+        """Have its sessions kept, and its memory back."""
+        room, slot.state = slot.room, "leaving"
+        try:
+            if room is not None:
+                await left(room, self._thread)
+        finally:
+            slot.size = slot.size if room is None else room.parts.weights
+            slot.room, slot.state = None, "unloaded"
+            slot.unloads += 1
+        del room
+        await self._thread.run(give_back)
+        _log.info("model %s was let go", slot.name)
+
+    def _busy(self, slot: Slot[R], ahead: Ahead) -> ModelBusy:
+        """What holds the memory that the model lacks."""
+        now, ways = self._clock(), range(len(ahead.ways))
+        lacking = min(map(ahead.lacking, ways))
+        others = [one for one in self._slots.values() if one.room is not None]
+        held = ", ".join(f"{one.name} ({_gigabytes(one.seen(now).bytes or 0)})" for one in others)
+        reason = f"it lacks {_gigabytes(lacking)} of memory, which these hold: {held}"
+        waits = [self._keep - one.unused(now) for one in others if not one.first]
+        return ModelBusy(slot.name, reason, _retry(min(waits, default=_LONGEST_RETRY)))
+
+
+def _principals(room: Served) -> set[str]:
+    """Those who have sessions in it."""
+    return room.parts.steps.store.principals()
+
+
+def _heeded(task: asyncio.Task[R]) -> None:
+    """An error is told to whoever waits; nobody may."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _retry(seconds: float) -> float:
+    return round(min(max(seconds, _SHORTEST_RETRY), _LONGEST_RETRY), 1)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.2f} GB"
