@@ -42,7 +42,7 @@ class Doorstep:
         """Of frames over either transport."""
         body_limit = max(self.max_frame_bytes, MAX_JSON_BYTES)
         forward = Forward(self, self, self._shared.bodies, body_limit)
-        return [*forward.routes(), WebSocketRoute(STREAM_PATH, self.stream)]
+        return [*forward.routes(), WebSocketRoute(STREAM_PATH, self)]
 
     async def handle(self, principal: str, frame: bytes) -> Answer:
         """The answer to one frame; a refusal is one too."""
@@ -73,7 +73,7 @@ class Doorstep:
         with room.visited():
             return await room.parts.original.http(principal, content_type, body)
 
-    async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket of frames until it closes. Raises what is refused before that."""
         if self._sockets.draining:
             raise ShuttingDown
