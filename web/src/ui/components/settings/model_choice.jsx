@@ -11,10 +11,10 @@ import { useApp } from '../context.jsx';
 
 const AGAIN_MS = 3000;
 const STATES = {
-  unloaded: () => t('Not loaded: the first message waits for it.'),
-  loading: () => t('The server loads it now.'),
-  loaded: () => t('Loaded.'),
-  leaving: () => t('About to leave the server’s memory.'),
+  unloaded: () => t('Not loaded: whoever chooses it waits for it'),
+  loading: () => t('The server loads it now'),
+  loaded: () => t('Loaded'),
+  leaving: () => t('About to leave the server’s memory'),
 };
 
 /** Which of the server's models answers; nothing, where it has one. */
@@ -69,8 +69,13 @@ export function ModelChoice() {
 /** @param {{model: ServedModel, chosen: string | null, here: boolean}} props */
 function Row({ model: { name, first, state, family, bytes }, chosen, here }) {
   const app = useApp();
-  const facts = [first && t('the server’s first'), family, bytes !== null && t('{size} on the server', { size: size(bytes) })];
-  const told = [facts.filter(Boolean).join(', '), here && t('its ends are here')].filter(Boolean).join(', ');
+  const facts = [
+    STATES[state](),
+    first && t('the server’s first'),
+    family,
+    bytes !== null && t('{size} on the server', { size: size(bytes) }),
+    here && t('its ends are here'),
+  ];
   return (
     <label>
       <input
@@ -82,7 +87,7 @@ function Row({ model: { name, first, state, family, bytes }, chosen, here }) {
       />
       <span>
         {name}
-        <span class="hint block">{told && sentence(told)} {STATES[state]()}</span>
+        <span class="hint block">{facts.filter(Boolean).join(' · ')}</span>
       </span>
     </label>
   );

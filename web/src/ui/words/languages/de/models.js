@@ -1,10 +1,10 @@
 /** Several models of one server. @type {import('../words.js').Dictionary} */
 export default {
   Model: 'Modell',
-  'Not loaded: the first message waits for it.': 'Nicht geladen: Die erste Nachricht wartet darauf.',
-  'The server loads it now.': 'Der Server lädt es gerade.',
-  'Loaded.': 'Geladen.',
-  'About to leave the server’s memory.': 'Verlässt gleich den Speicher des Servers.',
+  'Not loaded: whoever chooses it waits for it': 'Nicht geladen: Wer es wählt, wartet darauf',
+  'The server loads it now': 'Der Server lädt es gerade',
+  Loaded: 'Geladen',
+  'About to leave the server’s memory': 'Verlässt gleich den Speicher des Servers',
   'A chat goes on with the model that is chosen; its next message sends all of it. Each model’s ends come to this device once.':
     'Ein Chat geht mit dem gewählten Modell weiter; seine nächste Nachricht sendet ihn ganz. Die Enden jedes Modells kommen einmal auf dieses Gerät.',
   'the server’s first': 'das erste des Servers',
