@@ -136,9 +136,7 @@ def test_a_terminal_lists_changes_and_resumes_models(
 def test_the_doctor_examines_one_of_several_models(
     server: RunningServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, shown, _ = run(
-        "doctor", "--json", f"--url={server.url}", "--model=tiny", capsys=capsys
-    )
+    status, shown, _ = run("doctor", "--json", f"--url={server.url}", "--model=tiny", capsys=capsys)
     checks = {check["check"]: check["state"] for check in json.loads(shown)["checks"]}
     assert status == 0, shown
     assert [checks[name] for name in ("server", "manifest", "session", "step")] == ["ok"] * 4
