@@ -27,7 +27,7 @@ from split_server.serving.config import ComputeConfig, ServerConfig
 from split_server.serving.engines.checkpoint import open_for
 from split_server.serving.greeting import PRIVACY
 from split_server.serving.health import require_health
-from split_server.serving.settings.given_models import only_model
+from split_server.serving.settings.given_models import named_configs, only_model
 from split_server.serving.settings.models import ModelConfig
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, add_completion, completion, name_lines
@@ -183,15 +183,21 @@ def _print(lines: Iterable[str]) -> int:
 
 
 def _plan(config: ComputeConfig) -> int:
-    checkpoint = open_for(config)
-    # Torch, which knows the devices, takes seconds to import.
-    if config.engine == "llama":
+    models = named_configs(config)
+    if len(models) > 1:
+        # Torch, which knows the devices, takes seconds to import.
+        from split_server.serving.loading.together import described_models
+
+        return _print(described_models(models))
+    ((_, one),) = models
+    checkpoint = open_for(one)
+    if one.engine == "llama":
         from split_server.serving.engines.llama_middle import described_llama_plan
 
-        return _print(described_llama_plan(config, checkpoint))
+        return _print(described_llama_plan(one, checkpoint))
     from split_server.serving.plan import described_plan
 
-    return _print(described_plan(config, checkpoint))
+    return _print(described_plan(one, checkpoint))
 
 
 def _adapters(config: AdapterHostConfig) -> int:

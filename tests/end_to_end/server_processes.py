@@ -35,8 +35,17 @@ class ServerProcess:
 
     def wait_until_it_listens(self) -> None:
         """Read what it prints, to the line with its address."""
+        self.read_greeting()
+
+    def read_greeting(self) -> list[str]:
+        """The lines that it prints, to the one with its address."""
+        lines: list[str] = []
         assert self._process.stdout is not None
-        assert any(line.startswith("listening on") for line in self._process.stdout)
+        for line in self._process.stdout:
+            lines.append(line.rstrip("\n"))
+            if line.startswith("listening on"):
+                return lines
+        raise AssertionError(lines)
 
     def end(self, seconds: float) -> int:
         """End it in order (SIGTERM); its exit status. Raises TimeoutExpired after ``seconds``."""

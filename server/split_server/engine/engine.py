@@ -11,6 +11,7 @@ from concurrent.futures import Future
 
 from split_server.engine.backend import Runner
 from split_server.engine.budget import PASS_ROWS
+from split_server.engine.device_turns import DeviceTurns, Seat
 from split_server.engine.errand import Errand
 from split_server.engine.job import Outcome, StepJob
 from split_server.engine.model.info import ModelInfo
@@ -28,7 +29,7 @@ class Engine:
     """``max_queue``: steps that may wait or be under way; one more is refused with
     ``overloaded``. ``stretch``: see :class:`RowBudget`; ``pass_rows``: of one pass at most.
     ``observer`` is told what is done; it is
-    set before the engine starts.
+    set before the engine starts. ``turns``: of the device, with the engines of other models.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Engine:
         clock: Callable[[], float] = time.perf_counter,
         stretch: float = 1.9,
         pass_rows: int = PASS_ROWS,
+        turns: DeviceTurns | None = None,
     ) -> None:
         self.info = info
         self.observer = StepObserver()
@@ -52,6 +54,9 @@ class Engine:
         # Those that the thread has taken and not answered.
         self._taken: set[PendingStep] = set()
         self._rounds = Rounds(runner, clock, stretch, pass_rows, flat=info.streamed > 0)
+        self._turns = DeviceTurns() if turns is None else turns
+        self._seat: Seat
+        self._relief = Errand(lambda _: self._seat.relieve(), lambda _: self._seat.relieve())
         self._stopping = False
         self._closed = False
         self._ready: Future[None] = Future()
@@ -78,6 +83,7 @@ class Engine:
 
         Raises what that pass raises.
         """
+        self._seat = self._turns.seat(lambda: self._queue.put(self._relief))
         self._thread.start()
         self._ready.result()
 
@@ -150,7 +156,14 @@ class Engine:
 
     def _work(self) -> None:
         try:
-            self._runner.warm_up()
+            self._work_to_the_end()
+        finally:
+            self._seat.leave()
+
+    def _work_to_the_end(self) -> None:
+        try:
+            with self._seat.turn():
+                self._runner.warm_up()
         # Whatever is wrong belongs to whoever starts the engine.
         except Exception as error:  # noqa: BLE001
             self._ready.set_exception(error)
@@ -166,7 +179,8 @@ class Engine:
         """
         try:
             while self._gather():
-                self._rounds.iterate(self.observer)
+                if self._rounds:
+                    self._iterate()
         # What escapes would end the thread, and steps would wait for ever.
         except BaseException as error:  # noqa: BLE001
             self.vitals.fault(error)
@@ -174,6 +188,13 @@ class Engine:
                 return False
             self._refuse()
         return True
+
+    def _iterate(self) -> None:
+        """One pass, in the model's turn."""
+        with self._seat.turn(self._rounds.expected):
+            # Those who came while another model computed.
+            self._drain()
+            self._rounds.iterate(self.observer)
 
     def _undone(self) -> bool:
         """Fail every step that was taken; whether all caches are as before those steps."""
@@ -183,7 +204,8 @@ class Engine:
     def _passes(self) -> bool:
         """Whether a pass goes through."""
         try:
-            self._runner.warm_up()
+            with self._seat.turn():
+                self._runner.warm_up()
         # Whatever it is, the model does not work.
         except BaseException:  # noqa: BLE001
             return False
@@ -224,7 +246,10 @@ class Engine:
         self._rounds.admit(step)
 
     def _run(self, errand: Errand) -> None:
-        if self.vitals.stopped:
+        if errand is self._relief:
+            self._seat.relieve()
+        elif self.vitals.stopped:
             errand.refuse(ModelStopped())
         else:
-            errand.work(self._rounds.longer_rows())
+            with self._seat.turn(self._rounds.expected):
+                errand.work(self._rounds.longer_rows())

@@ -19,6 +19,8 @@ from split_server.kv.session_cache import SessionCache
 # A device may keep a pass waiting for this share of the pass that it then takes part in; for all
 # of it where it would have to wait for the next one, which takes as long whoever takes part.
 _PATIENCE, _FLAT_PATIENCE = 0.5, 1.0
+# Until steps that are here already ask for their next pass.
+_AT_ONCE = 0.001
 # Whoever was served so lately is likely to come back with the next token.
 _BESIDE_SECONDS = 0.5
 
@@ -93,6 +95,10 @@ class Rounds:
             pass_seconds *= self._budget.stretch
         until = self._paces.hold_until(now, self._patience * pass_seconds)
         return 0.0 if until is None else until - now
+
+    def expected(self) -> float:
+        """Seconds within which there is likely another pass to run; 0: nobody is expected."""
+        return self.hold() or (_AT_ONCE if self else 0.0)
 
     def longer_rows(self) -> int:
         """Rows of longer work that may come before the next pass."""

@@ -85,7 +85,10 @@ def memory_limit_of(
             gpu.append(once(f"share of {device}", lambda: share_limit(share, gpu, held)))
         return MemoryLimit(gpu)
     shared: list[Source] = [_machine, cgroup_room]
-    without = lambda source: _without(lambda: beside + seat.beside, source)  # noqa: E731
+
+    def without(source: Source) -> Source:
+        return _without(lambda: beside + seat.beside, source)
+
     sources = [*map(without, shared), *resource_limits()]
     if own:
         sources.append(own_limit(own))

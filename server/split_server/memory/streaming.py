@@ -120,10 +120,17 @@ def all_streamed(checkpoint: Checkpoint, item_bytes: int, quantize: str = "none"
 
 def beside_weights(planner: MemoryPlanner, sessions: int) -> int:
     """Bytes that so many sessions need, and what stays free."""
-    plan = planner.plan
-    positions = min(_POSITIONS, plan.shape.max_context)
-    caches = sessions * plan.cache_bytes(positions)
-    return planner.reserve + plan.largest_workspace(positions) + caches
+    caches = sessions * planner.plan.cache_bytes(_usual_positions(planner))
+    return planner.reserve + usual_workspace(planner) + caches
+
+
+def usual_workspace(planner: MemoryPlanner) -> int:
+    """Bytes of the largest pass over sessions of usual length."""
+    return planner.plan.largest_workspace(_usual_positions(planner))
+
+
+def _usual_positions(planner: MemoryPlanner) -> int:
+    return min(_POSITIONS, planner.plan.shape.max_context)
 
 
 def _layer_sizes(checkpoint: Checkpoint, item_bytes: int, quantize: str = "none") -> list[int]:

@@ -52,7 +52,7 @@ from split_server.serving.models.shared import Shared
 from split_server.serving.opened import Opened
 from split_server.serving.parts import Parts
 from split_server.serving.settings.replica import require_replica
-from split_server.serving.upkeep import Upkeep, access_upkeep, every
+from split_server.serving.upkeep import Upkeep, access_upkeep, every, is_named
 from split_server.threads import Threads
 
 _SWEEP_SECONDS = 10.0
@@ -86,7 +86,7 @@ def served_models(config: ServerConfig, opened: Opened | None = None) -> Served:
     models = models_of(config)
     # A folder that is wrong is told at the start, not to whoever asks for its model.
     cards = {named.name: card_of(open_for(named.config)) for named in models[1:]}
-    loading = Loading()
+    loading = Loading(several=bool(cards))
     parts = loading.parts(models[0], opened)
     served = Served(models=models, parts=parts, load=loading.parts, cards=cards)
     if not cards:
@@ -122,6 +122,8 @@ class SplitApp:
         self._pairing_thread = Threads("pairing", 1)
         self._shared = Shared(config, served.parts, lambda: self._lifecycle.ready)
         served.expect(self._shared)
+        if policy.tokens is None:
+            self._shared.gone = is_named
         self.first = served.first(self._shared, lambda: self.rooms.states())
         self.rooms = served.keeper(served.models, partial(self._made, served), self.first)
         self._shared.rooms = self.rooms.rooms
@@ -164,7 +166,7 @@ class SplitApp:
     def _routes(self) -> list[BaseRoute]:
         """Of the root: the first model's, and what is the server's."""
         rooms, pairing = self.rooms, self._pairing
-        lists = self._several and self.first.texts is not None
+        lists = self.several and self.first.texts is not None
         return [
             *condition_routes(self.condition),
             *models_routes(ModelsDesk(rooms, self.directory), self._shared.bodies),
@@ -176,14 +178,15 @@ class SplitApp:
         ]
 
     @property
-    def _several(self) -> bool:
+    def several(self) -> bool:
+        """Whether it serves more than one model."""
         return len(self.rooms.states()) > 1
 
     def _guards(self, config: ServerConfig) -> list[Middleware]:
         """From the outside in."""
         shared, public = self._shared, self._web.public
-        ollama = [*(ollama_listing(self.directory) if self._several else []), *self.first.ollama]
-        doors = {"rooms": self.rooms, "first": self.first}
+        rooms, first = self.rooms, self.first
+        ollama = [*(ollama_listing(self.directory) if self.several else []), *first.ollama]
         return [
             Middleware(AccessLog, meter=self.first.metrics.answers),
             Middleware(SecurityHeaders),
@@ -194,8 +197,8 @@ class SplitApp:
             Middleware(Authenticate, policy=self._policy, public=public),
             Middleware(LeaseGuard, leases=self._leases),
             Middleware(ErrorBoundary),
-            Middleware(Door, **doors, directory=self.directory, shared=shared),
-            Middleware(Picking, **doors, bodies=shared.bodies),
+            Middleware(Door, rooms=rooms, first=first, directory=self.directory, shared=shared),
+            Middleware(Picking, rooms=rooms, first=first, bodies=shared.bodies),
             Middleware(SideDoor, routes=ollama),
         ]
 

@@ -149,16 +149,30 @@ def _run_pool(config: ServerConfig, share: int) -> RunPool | None:
     return RunPool(PoolLimits(most, min(own, most), config.kv_pool_ttl))
 
 
+def needed(
+    config: ComputeConfig, checkpoint: Checkpoint, planner: MemoryPlanner, need: WeightsNeed
+) -> WeightsNeed:
+    """What weights need as they would be loaded now, whether they fit or not."""
+    streamed = _streamed(config, checkpoint, planner, need)
+    return need if streamed is None else streamed.need
+
+
+def _streamed(
+    config: ComputeConfig, checkpoint: Checkpoint, planner: MemoryPlanner, need: WeightsNeed
+) -> Streaming | None:
+    try:
+        return plan_stream(config, checkpoint, planner, need)
+    except ModelTooLarge:
+        return None
+
+
 def described_plan(config: ComputeConfig, checkpoint: Checkpoint) -> list[str]:
     """Lines that tell how much of the model fits into the memory that is free, without loading it.
 
     Raises the errors of ``split_server.errors``.
     """
     planner, need = plan_memory(config, checkpoint)
-    try:
-        streamed = plan_stream(config, checkpoint, planner, need)
-    except ModelTooLarge:
-        streamed = None
+    streamed = _streamed(config, checkpoint, planner, need)
     need = need if streamed is None else streamed.need
     room = planner.room()
     left = Room(room.free - need.kept, room.source)

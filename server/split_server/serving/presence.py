@@ -34,7 +34,8 @@ _log = logging.getLogger(__name__)
 class About:
     """What a server says of itself: nothing in it belongs to a principal.
 
-    ``sessions``: how many there are; ``memory``: the report of :mod:`split_server.memory.report`.
+    ``sessions``: how many there are; ``memory``: the report of :mod:`split_server.memory.report`;
+    ``models``: of several each one's state.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class About:
     most_sessions: int
     sessions: Callable[[], int]
     memory: Callable[[], dict[str, Any]] | None = None
+    models: Callable[[], dict[str, str]] | None = None
 
 
 def presence_folder() -> Path:
@@ -108,6 +110,7 @@ class Presence:
             "sessions": about.sessions(),
             "most_sessions": about.most_sessions,
             "memory": None if about.memory is None else about.memory(),
+            "models": None if about.models is None else about.models(),
         }
         # Replaced, so that nobody reads half of it; after a loss of power nobody needs it.
         temporary = self._file(".tmp")

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp
 
@@ -41,6 +41,7 @@ from split_server.serving.lifecycle.aside import running_aside
 from split_server.serving.lifecycle.gate import Gate
 from split_server.serving.lifecycle.ops import ops_listening, ops_urls
 from split_server.serving.logs import configure_logs
+from split_server.serving.models.naming import models_of
 from split_server.serving.opened import open_all
 from split_server.serving.presence import About, Presence, present
 from split_server.serving.settings.replica import require_replica
@@ -90,7 +91,7 @@ def serve(config: ServerConfig, say: Say) -> int:
                     raise Terminated
                 app = _load(config, doorway, presence)
             leave_out_what_is_loaded()
-            say([_described(app)])
+            say([*_models(app)])
 
             def announce() -> None:
                 # Whoever reads that it listens finds it.
@@ -109,7 +110,7 @@ def serve(config: ServerConfig, say: Say) -> int:
 
 def _load(config: ServerConfig, doorway: Doorway, presence: Presence) -> SplitApp:
     prepare_openmp()
-    opened = open_all(config)
+    opened = open_all(models_of(config)[0].config)
     from split_server.serving.app import build_app
 
     upkeep = (*certificate_upkeep(doorway.certificate), presence.upkeep())
@@ -158,8 +159,38 @@ def _listening_beside(address: Authority | None) -> Iterator[list[socket.socket]
 
 def _about(config: ServerConfig, app: SplitApp, urls: list[str]) -> About:
     """The server as ``split-server status`` shows it."""
-    sessions = app.parts.steps.store.__len__
-    return About("server", urls, _described(app), config.max_sessions, sessions, app.parts.memory)
+    several = (lambda: _states(app)) if app.several else None
+    return About(
+        "server",
+        urls,
+        _described(app),
+        config.max_sessions,
+        lambda: sum(len(room.parts.steps.store) for room in app.rooms.rooms()),
+        app.parts.memory,
+        several,
+    )
+
+
+def _states(app: SplitApp) -> dict[str, str]:
+    """Of each model by its name."""
+    return {state.name: state.state for state in app.rooms.states()}
+
+
+def _models(app: SplitApp) -> list[str]:
+    """The model that is there; of several, all of them and where they are."""
+    described = _described(app)
+    if not app.several:
+        return [described]
+    first, *others = app.directory.documents()
+    return [f"{first['path']} and /: {described}", *map(_unloaded, others)]
+
+
+def _unloaded(model: dict[str, Any]) -> str:
+    size = "" if model["bytes"] is None else f", {model['bytes'] / 1e9:.2f} GB"
+    return (
+        f"{model['path']}: {model['family']}, {model['layers']} layers, context "
+        f"{model['context']}{size}; loaded when somebody asks for it"
+    )
 
 
 def _described(app: SplitApp) -> str:

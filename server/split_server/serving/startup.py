@@ -12,8 +12,11 @@ from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
 from split_server.compat.ends import LocalEnds
+from split_server.engine.device_turns import DeviceTurns
 from split_server.engine.engine import Engine
+from split_server.engine.giving_way import giving_way
 from split_server.engine.model.delta import Delta
+from split_server.http.web.files import WebFiles
 from split_server.kv.block_key import Namespaces
 from split_server.kv.comparing import bounds_for
 from split_server.kv.moving.rotate import KeyRotation
@@ -56,25 +59,29 @@ _log = logging.getLogger(__name__)
 
 
 def load_parts(
-    config: ServerConfig, opened: Opened | None = None, shared: SharedMemory | None = None
+    config: ServerConfig,
+    opened: Opened | None = None,
+    shared: SharedMemory | None = None,
+    turns: DeviceTurns | None = None,
 ) -> Parts:
     """Load the model of ``config``, and what serves it; ``opened``: where that was done already;
-    ``shared``: the account of all models of the process, where there may be others.
+    ``shared``: the account of all models of the process, where there may be others, and ``turns``
+    of the device, to which loading gives way.
 
     Raises the errors of ``split_server.errors``, BadValue where ``config`` has several models.
     """
     share_one_heap()
     config = only_model(config)
-    opened = opened or open_all(config)
-    model = load_model(config, opened, shared)
-    local = open_local_ends(model) if config.compat else None
-    with ExitStack() as undoing:
+    with giving_way(turns), ExitStack() as undoing:
+        opened = opened or open_all(config)
+        model = load_model(config, opened, shared)
+        local = open_local_ends(model) if config.compat else None
         if local is not None:
             undoing.callback(local.close)
         # What is left once the model, its first passes and its ends have taken theirs.
         room = model.middle.open_room()
         undoing.callback(room.close)
-        parts = _parts(config, model, local, room, opened)
+        parts = _parts(config, model, local, room, opened.web, turns)
         # Whoever has the parts ends them.
         undoing.pop_all()
     return parts
@@ -85,9 +92,10 @@ def _parts(
     model: ServedModel,
     local: LocalEnds | None,
     room: MeasuredRoom,
-    opened: Opened,
+    web: WebFiles | None,
+    turns: DeviceTurns | None,
 ) -> Parts:
-    steps = _steps(config, model, room)
+    steps = _steps(config, model, room, turns)
     compat = None if local is None else make_compat(config, model, local, steps)
     disk = None if steps.reuse is None else steps.reuse.disk
     return Parts(
@@ -106,12 +114,14 @@ def _parts(
         left_out=model.left_out,
         warm=None if config.kv_warm is None else make_warm(config.kv_warm, compat, steps),
         adapter_host=_adapter_host(config, model),
-        web=opened.web,
+        web=web,
         stream=model.middle.stream,
     )
 
 
-def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> StepAdmission:
+def _steps(
+    config: ServerConfig, model: ServedModel, room: MeasuredRoom, turns: DeviceTurns | None
+) -> StepAdmission:
     limits = StoreLimits(
         max_sessions=config.max_sessions,
         max_sessions_per_principal=config.max_sessions_per_principal,
@@ -119,9 +129,9 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         active=_ACTIVE_SECONDS,
     )
     middle, device = model.middle, model.middle.device
-    rows = middle.pass_rows
+    rows, stretch = middle.pass_rows, config.decode_stretch
     return StepAdmission(
-        Engine(middle.runner, middle.info, stretch=config.decode_stretch, pass_rows=rows),
+        Engine(middle.runner, middle.info, stretch=stretch, pass_rows=rows, turns=turns),
         SessionStore(limits, room),
         model.manifest.digest,
         config.max_queued_steps,

@@ -28,12 +28,20 @@ def lines(servers: Sequence[dict[str, Any]], now: float) -> Iterator[str]:
         yield f"{urls or server['kind']}"
         yield f"  {server['kind']}, pid {server['pid']}, up {_span(now - server['started'])}"
         yield f"  {visible(server['serves'])}"
+        yield from _models(server.get("models"))
         yield f"  {server['sessions']} of {server['most_sessions']} sessions"
         if server["memory"] is not None:
             yield from _memory(server["memory"])
         silent = now - server["updated"]
         if silent > _SILENT_SECONDS:
             yield f"  silent for {_span(silent)}: it is stopped, or cannot go on; see its log"
+
+
+def _models(states: Any) -> Iterator[str]:
+    """A line of a server that has several."""
+    if isinstance(states, dict):
+        told = ", ".join(f"{visible(str(name))} {visible(str(states[name]))}" for name in states)
+        yield f"  models: {told}"
 
 
 def _memory(report: dict[str, Any]) -> Iterator[str]:

@@ -26,6 +26,11 @@ Forget: TypeAlias = Callable[[Callable[[str], bool]], None]
 Upkeep: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 
+def is_named(principal: str) -> bool:
+    """Whether it is one that has a token."""
+    return principal not in (LOCAL, ANONYMOUS)
+
+
 def access_upkeep(
     policy: AccessPolicy, pairing: Pairing | None, leases: Leases, *forget: Forget
 ) -> Sequence[Upkeep]:
@@ -40,7 +45,7 @@ def access_upkeep(
         async def drop_the_named() -> None:
             # Nobody has a token any more: whose were kept under one has been let go.
             for drop in forget:
-                drop(lambda name: name not in (LOCAL, ANONYMOUS))
+                drop(is_named)
 
         return (drop_the_named,)
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,16 @@ def test_status_in_words(tmp_path: Path) -> None:
     assert json.loads(document(found))["servers"] == found
     (nobody,) = lines([], 0)
     assert nobody.startswith("no server of this user runs")
+
+
+def test_status_tells_the_state_of_each_of_several_models(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    states = {"small": "loaded", "other": "unloaded"}
+    server.presence.begin(replace(server.about, models=lambda: states))
+    found = running_servers(tmp_path)
+    server.presence.end()
+    assert "  models: small loaded, other unloaded" in list(lines(found, 1001))
+    assert json.loads(document(found))["servers"][0]["models"] == states
 
 
 def test_the_folder_is_where_this_users_data_is(monkeypatch: pytest.MonkeyPatch) -> None:

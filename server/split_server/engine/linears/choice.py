@@ -6,13 +6,13 @@ Whether packing helps depends on the processor, the dtype and the shape, so it i
 from __future__ import annotations
 
 import logging
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import torch
 
+from split_server.engine.giving_way import working_seconds
 from split_server.engine.linears.prepacked import (
     PackedLinear,
     PackedPart,
@@ -23,6 +23,7 @@ from split_server.engine.linears.prepacked import (
 )
 from split_server.engine.linears.shared import merged
 from split_server.engine.linears.siblings import grouped
+from split_server.engine.teams import release_team
 from split_server.errors import UnusableDevice
 
 PLAIN = "plain"
@@ -144,11 +145,11 @@ def _race(sample: list[Group], threads: int) -> set[Shape]:
         for rows in _RACE_ROWS:
             dtype = sample[0][0].linear.weight.dtype
             inputs = {width: torch.ones(1, rows, width, dtype=dtype) for (_, width), _ in plain}
-            deadline = time.perf_counter() + _RACE_SECONDS
+            deadline = working_seconds() + _RACE_SECONDS
             slow: dict[Shape, float] = {}
             fast: dict[Shape, float] = {}
             for done in range(_ROUNDS):
-                if not done or time.perf_counter() < deadline:
+                if not done or working_seconds() < deadline:
                     _lap(plain, inputs, slow)
                     _lap(packed, inputs, fast)
             for shape, seconds in slow.items():
@@ -167,9 +168,9 @@ def _lap(
     times: dict[Shape, float] = defaultdict(float)
     for shape, layer in layers:
         x = inputs[shape[1]]
-        begin = time.perf_counter()
+        begin = working_seconds()
         layer(x)
-        times[shape] += time.perf_counter() - begin
+        times[shape] += working_seconds() - begin
     for shape, seconds in times.items():
         best[shape] = min(best.get(shape, seconds), seconds)
 
@@ -183,3 +184,5 @@ def threads_set(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+        if before < count:
+            release_team()

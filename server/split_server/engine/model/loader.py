@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from split_server.engine.model.packed import LEAST_ROWS, Attends, PackedBatch, S
 from split_server.engine.model.pages.huge import on_huge_pages
 from split_server.engine.model.plan.choice import MODULES, Layers, arrange_layers
 from split_server.engine.model.streaming import LayersOnDisk, stream_layers, streamed_module
-from split_server.engine.model.threads import choose_threads
+from split_server.engine.model.threads import beside_others, choose_threads
 from split_server.engine.streamed.layers import Stream
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
@@ -104,22 +105,25 @@ def load_backbone(
     family.ends(checkpoint.config, checkpoint.tensors)
     target = resolve_device(device)
     compute = resolve_dtype(checkpoint, dtype, target)
-    if on_disk is None:
-        module = load_module(checkpoint, compute)
-    else:
-        module = streamed_module(checkpoint, compute, on_disk)
+    with beside_others():
+        if on_disk is None:
+            module = load_module(checkpoint, compute)
+        else:
+            module = streamed_module(checkpoint, compute, on_disk)
     sizes = tuple(parameter.to("meta") for parameter in module.parameters())
     stream = None if on_disk is None else stream_layers(module, on_disk)
     count = choose_threads(sizes, threads)
-    kept = keep_matrices(
-        module,
-        checkpoint,
-        target,
-        linears=linears,
-        quantize=quantize,
-        threads=count,
-        merge=layers != MODULES,
-    )
+    # Sums that round matrices depend on the number of threads.
+    with beside_others() if quantize == "none" else nullcontext():
+        kept = keep_matrices(
+            module,
+            checkpoint,
+            target,
+            linears=linears,
+            quantize=quantize,
+            threads=count,
+            merge=layers != MODULES,
+        )
     _log.info("linear layers: %s", kept.kept)
     if target.type == "cpu":
         own_memory(module)

@@ -24,8 +24,8 @@ FORWARD_PATH = "/api/v1/split/forward"
 class FrameHandler(Protocol):
     """Answers one ``split.v1`` frame; never raises SplitError."""
 
-    max_frame_bytes: int
-
+    @property
+    def max_frame_bytes(self) -> int: ...
     async def handle(self, principal: str, frame: bytes) -> Answer: ...
 
 

@@ -68,12 +68,14 @@ def described_llama_plan(config: ComputeConfig, checkpoint: Checkpoint) -> Itera
 
 
 def llama_need(
-    config: ServerConfig, checkpoint: Checkpoint, shared: SharedMemory
-) -> tuple[Seat, MemoryLimit, int]:
-    """The place of a model that is not loaded yet, its limit, and bytes that it takes at least."""
+    config: ComputeConfig, checkpoint: Checkpoint, shared: SharedMemory, *, texts: bool = True
+) -> tuple[Seat, MemoryLimit, int, int]:
+    """Of a model that is not loaded yet: its place, its limit, bytes that stay free for its texts,
+    and those that it takes at least.
+    """
     seat = shared.seat()
-    limit, reserve, _ = _limit(config, checkpoint, seat, texts=config.compat)
-    return seat, limit, least_bytes(checkpoint, config.dtype) + reserve
+    limit, reserve, _ = _limit(config, checkpoint, seat, texts=texts)
+    return seat, limit, reserve - RESERVE, least_bytes(checkpoint, config.dtype)
 
 
 def _loaded(

@@ -54,7 +54,8 @@ def prospect_of(config: ServerConfig, checkpoint: Checkpoint, shared: SharedMemo
         # What it needs is an extra.
         from split_server.serving.engines.llama_middle import llama_need
 
-        seat, limit, size = llama_need(config, checkpoint, shared)
+        seat, limit, texts, least = llama_need(config, checkpoint, shared, texts=config.compat)
+        size = least + texts + RESERVE
         return Prospect(seat, limit, (lambda _: size,))
     planner, need = plan_memory(config, checkpoint, texts=config.compat, shared=shared)
 

@@ -20,7 +20,7 @@ class Allowance:
     def wait(self, principal: str) -> float:
         """Seconds until the principal may have the next one loaded; 0: now."""
         self._forget()
-        begun = self._begun.get(principal, ())
+        begun = self._begun.get(principal, deque())
         return begun[0] + self._seconds - self._clock() if len(begun) >= self._loads else 0.0
 
     def count(self, principal: str) -> None:

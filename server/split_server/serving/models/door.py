@@ -118,8 +118,9 @@ def _of_server(path: str) -> bool:
 def _has_frames(scope: Scope) -> bool:
     """Whether a request is no WebSocket of the original protocol, which wants its model at once."""
     if scope["type"] != "websocket" or scope["path"] != STREAM_PATH:
-        return scope["type"] == "http"
-    return SUBPROTOCOL in scope["subprotocols"]
+        return bool(scope["type"] == "http")
+    offered: list[str] = scope["subprotocols"]
+    return SUBPROTOCOL in offered
 
 
 def _fits(routes: Iterable[BaseRoute], scope: Scope) -> bool:

@@ -67,6 +67,7 @@ class Room:
         """Start the model's thread, and serve."""
         self._shared.fit(self.parts)
         self.parts.steps.start()
+        self.forget(self._shared.gone)
 
     async def drain(self) -> None:
         """Refuse new steps, answer those under way, close the sockets, park the sessions.

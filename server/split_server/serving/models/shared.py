@@ -56,6 +56,8 @@ class Shared:
         self.files = ThreadPoolExecutor(_FILE_THREADS, "files")
         self.downloads = downloads_quota()
         self.responses = KeptResponses()
+        # Principals that there are none of any more, for models that come later.
+        self.gone: Callable[[str], bool] = _nobody
         # All that are in memory, once there is who knows them.
         self.rooms: Callable[[], Sequence[HasParts]] = tuple
 
@@ -91,6 +93,10 @@ class Shared:
     def _queued(self, config: ServerConfig) -> int:
         largest = self.max_message_bytes
         return max(largest, config.max_queued_bytes or _LARGEST_MESSAGES * largest)
+
+
+def _nobody(_: str) -> bool:
+    return False
 
 
 def _largest(parts: Parts) -> int:

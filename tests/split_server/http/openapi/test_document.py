@@ -74,7 +74,7 @@ def test_the_document_names_every_route_of_the_compatible_apis(server: RunningSe
 
 
 def _is_compatible(path: str) -> bool:
-    own = tuple(f"/api/v1/{name}" for name in ("split", "memory", "adapters", "cache"))
+    own = tuple(f"/api/v1/{name}" for name in ("split", "memory", "adapters", "cache", "models"))
     others = ("/tokenize", "/detokenize", "/tokenizer_info", "/props")
     return path.startswith(("/v1/", "/api/", *others)) and not path.startswith(own)
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from transformers import AutoTokenizer
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from split_client.api import SplitClient
@@ -161,6 +161,23 @@ def test_a_socket_is_taken_before_its_model_is_there_and_outlives_it(
             assert state_of(server, "other")["state"] == "unloaded"
             assert isinstance(exchange(again, again.open()), SessionOpened)
         assert state_of(server, "other")["state"] == "loaded"
+
+
+@pytest.mark.parametrize("path", [STREAM_PATH, "/api/v1/generate/stream"])
+def test_a_socket_that_holds_state_of_its_model_closes_with_it(
+    two_models: TwoModels, path: str
+) -> None:
+    with two_models() as server:
+        url = f"ws://127.0.0.1:{server.port}/m/other{path}"
+        with connect(url, proxy=None, compression=None, open_timeout=PATIENCE) as socket:
+            socket.send('{"type": "ping"}')
+            assert json.loads(socket.recv(PATIENCE)) == {"type": "pong"}
+            assert state_of(server, "other")["state"] == "loaded"
+            unload(server, "other")
+            with pytest.raises(ConnectionClosed) as closed:
+                socket.recv(PATIENCE)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1012
 
 
 def test_what_cannot_be_loaded_is_told_in_the_form_of_who_asks(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
+from split_server.engine.giving_way import working_seconds
 from split_server.engine.linears.choice import threads_set
 from split_server.engine.linears.quantize import QuantizedLinear
 from split_server.engine.model.packed import LEAST_ROWS, PackedBatch, Slice
@@ -85,9 +85,9 @@ def _race(module: Any, plan: DecodePlan, dtype: torch.dtype) -> str:
     for count in _RACE_ROWS:
         rows = torch.ones(count, int(module.config.hidden_size), dtype=dtype)
         slow = fast = float("inf")
-        deadline = time.perf_counter() + _RACE_SECONDS
+        deadline = working_seconds() + _RACE_SECONDS
         for done in range(_MOST_LAPS):
-            if done < _LEAST_LAPS or time.perf_counter() < deadline:
+            if done < _LEAST_LAPS or working_seconds() < deadline:
                 slow = min(slow, _lap(module, rows))
                 fast = min(fast, _lap(plan.forward, rows))
         gain += slow - fast
@@ -98,6 +98,6 @@ def _lap(forward: Callable[..., Any], rows: torch.Tensor) -> float:
     """Seconds of a pass over a first row of as many sessions as there are ``rows`` [n, H]."""
     batch = PackedBatch([Slice(KVCache(), 0, row[None]) for row in rows])
     embeddings, positions = batch.embeddings(), batch.positions(rows.device)
-    begin = time.perf_counter()
+    begin = working_seconds()
     forward(inputs_embeds=embeddings, position_ids=positions, use_cache=False, packed=batch)
-    return time.perf_counter() - begin
+    return working_seconds() - begin

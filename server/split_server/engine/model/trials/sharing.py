@@ -6,12 +6,12 @@ The longer it is, the fewer sessions it takes.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from split_server.engine.giving_way import working_seconds
 from split_server.engine.model.attention import Masks, attend_one
 from split_server.engine.model.loader import Backbone
 from split_server.engine.model.shared import Own, attend_shared
@@ -31,7 +31,7 @@ _CLOSE = {torch.float32: 1e-4, torch.bfloat16: 3e-2, torch.float16: 4e-3}
 
 
 def sharing_rule(
-    backbone: Backbone, clock: Callable[[], float] = time.perf_counter
+    backbone: Backbone, clock: Callable[[], float] = working_seconds
 ) -> SharingRule | None:
     """From how many sessions on attention over a common beginning is quicker together, for the
     heads and the dtype of ``backbone``; None where it never is, or is not the same.
