@@ -95,11 +95,12 @@ def _fetched(endpoint: Endpoint, token: str | None) -> Manifest:
 
 
 def _show_served(served: _Served, stored: list[StoredModel], screen: Screen) -> None:
-    for one in served.models:
+    several = len(served.models) > 1
+    for one in served.models if several else ():
         screen.paragraph(f"  {model_line(one)}", 2 * _INDENT)
     if served.error is not None:
         screen.paragraph(f"  not known: {one_line(str(served.error), 300)}", _INDENT)
-    if served.models or served.manifest is None:
+    if several or served.manifest is None:
         return
     here = any(m.complete and m.manifest.digest == served.manifest.digest for m in stored)
     state = "stored here" if here else "not stored here yet"
