@@ -71,7 +71,7 @@ def test_another_model_is_chosen_its_ends_come_and_the_chat_goes_on(
         chat.whole_reply(0)
         chat.settings("Chat")
         expect(row(chat, "demo")).to_be_checked()
-        expect(page.get_by_text("The server’s first, ")).to_be_visible()
+        expect(page.get_by_text("Loaded · the server’s first")).to_be_visible()
         chat.picture("models-choice-phone")
         row(chat, "tiny").focus()
         page.keyboard.press("Space")
