@@ -94,7 +94,7 @@ def _model(entry: Any) -> ServedModel:
     if not isinstance(entry, dict):
         raise MalformedMessage("an entry of 'models' must be an object")
     fields, name, state = Fields(entry), entry.get("name"), entry.get("state")
-    if not is_name(name):
+    if not isinstance(name, str) or not is_name(name):
         raise MalformedMessage("'name' must be 1 to 64 letters, digits and '._-'")
     if state not in get_args(State):
         raise MalformedMessage(f"'state' must be one of {', '.join(get_args(State))}")
