@@ -13,6 +13,7 @@ import pytest
 
 from split_client.api import SplitClient
 from split_client.generation.sampling.params import SamplingParams
+from split_client.noise.words import OTHER_NOISE_LINE
 from split_client.terminal.input import reader as readers
 from tests.checkpoints import tiny_checkpoint
 from tests.end_to_end.terminal.commands import QUESTION, run
@@ -163,6 +164,31 @@ def test_a_chat_goes_on_with_another_model_and_keeps_its_text_and_settings(
         "assistant",
     ]
     assert (saved["served"], len(saved["manifest"])) == ("demo", 64)
+
+
+def test_the_map_of_redaction_goes_along_and_values_stay_here(
+    models: SeveralModels, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "Write to anna@example.org\n/redact map\n/model tiny\n/redact map\n/save Redacted\n"
+    status, shown, told = typed(monkeypatch, capsys, lines, f"--url={models.url}", "--redact")
+    said = shown + told
+    mapped = [line for line in said.splitlines() if "anna@example.org" in line]
+    assert status == 0
+    assert len(mapped) == 2
+    assert mapped[0] == mapped[1]
+    saved = json.loads(next(Path(_data()).glob("chats/*.json")).read_text())
+    assert saved["redaction"]["on"] is True
+
+
+def test_with_noise_another_model_is_sent_other_noise_and_that_is_told(
+    models: SeveralModels, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "Hello\n/model tiny\nAgain\n/save Noised\n"
+    status, _, told = typed(monkeypatch, capsys, lines, f"--url={models.url}", "--noise-sigma=0.01")
+    assert status == 0
+    assert told.count(OTHER_NOISE_LINE) == 1
+    saved = json.loads(next(Path(_data()).glob("chats/*.json")).read_text())
+    assert (saved["noise"], len(saved["messages"])) == (True, 4)
 
 
 def test_where_another_model_cannot_be_had_the_chat_goes_on_with_the_one_there_is(
