@@ -10,7 +10,12 @@ from typing import Literal, TypeAlias
 Value: TypeAlias = Literal["none", "own", "file", "folder", "names"]
 _PATHS: dict[str, Value] = {"FILE": "file", "DIR": "folder"}
 # Values that the program itself can name, by their metavar: what ``PROGRAM completion`` lists.
-NAMES = {"MODEL": "models", "DIR_OR_HUB_ID": "models", "CHAT": "chats"}
+NAMES = {
+    "MODEL": "models",
+    "DIR_OR_HUB_ID": "models",
+    "CHAT": "chats",
+    "SERVED_MODEL": "served",
+}
 
 
 @dataclass(frozen=True, slots=True)

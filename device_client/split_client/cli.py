@@ -183,7 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--remove", metavar="MODEL", help="delete a stored model (name or digest)")
     add_arguments(pull, ConnectionConfig)
     models = commands.add_parser(
-        "models", help="list the models that are stored here, and the one served", epilog=_EPILOG
+        "models", help="list the models that the server has, and those stored here", epilog=_EPILOG
     )
     models.add_argument("--json", action="store_true", help="one JSON document")
     add_arguments(models, ConnectionConfig)
@@ -199,7 +199,7 @@ def _parser() -> argparse.ArgumentParser:
     pair.add_argument("--name", help="what the server calls this device (default: its host name)")
     unpair = commands.add_parser("unpair", help="forget a server's authority and token")
     unpair.add_argument("url", help="the server's URL")
-    add_completion(commands, names=("models", "chats"))
+    add_completion(commands, names=("models", "chats", "served"))
     return parser
 
 

@@ -26,7 +26,21 @@ _WEB = Path(__file__).parents[2] / "web"
 _POLICY = {name: value for name, value in POLICY.items() if name != "Permissions-Policy"}
 
 
+# As a server of one model lists it.
+_MODELS = b'{"models":[{"name":"tiny","path":"/m/tiny","first":true,"state":"loaded"}],"version":1}'
+
+
 class _Handler(SimpleHTTPRequestHandler):
+    def do_GET(self) -> None:
+        if self.path != "/api/v1/models":
+            return super().do_GET()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(_MODELS)))
+        self.end_headers()
+        self.wfile.write(_MODELS)
+        return None
+
     def end_headers(self) -> None:
         for name, value in _POLICY.items():
             self.send_header(name, value)

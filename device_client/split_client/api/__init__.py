@@ -33,6 +33,7 @@ from split_client.noise.settings import NoiseSettings
 from split_client.redaction.settings import RedactionSettings
 from split_client.tools.call import ToolCall
 from split_client.tools.tool import Tool
+from split_client.transport.served.listing import ServedModel
 from split_client.transport.server_cache import DiskCache, Purged, ServerCache
 from split_wire.attention import AttentionRequest, AttentionWeights
 
@@ -69,6 +70,7 @@ __all__ = [
     "ReplyToken",
     "SamplingParams",
     "SamplingWords",
+    "ServedModel",
     "ServerCache",
     "SplitClient",
     "Tool",

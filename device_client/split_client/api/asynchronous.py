@@ -40,6 +40,7 @@ from split_client.redaction.settings import RedactionSettings
 from split_client.tools.tool import Tool
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
+from split_client.transport.served.listing import ServedModel
 from split_client.transport.server_cache import Purged, ServerCache
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
@@ -55,6 +56,7 @@ MOST_AT_A_TIME = 16
 class ClientOptions(TypedDict, total=False):
     """Options of :class:`SplitClient`; its callbacks are called on the client's thread."""
 
+    model: str | None
     token: str | None
     cache: Path | None
     transport: Mode
@@ -197,6 +199,10 @@ class AsyncSplitClient:
     async def route_anew(self) -> None:
         """As :meth:`SplitClient.route_anew`."""
         await self._worker.run(self._client.route_anew)
+
+    async def served_models(self) -> tuple[ServedModel, ...] | None:
+        """As :meth:`SplitClient.served_models`."""
+        return await self._worker.run(self._client.served_models)
 
     async def server_keeps(self) -> ServerCache | None:
         """As :meth:`SplitClient.server_keeps`."""

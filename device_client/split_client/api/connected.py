@@ -33,6 +33,7 @@ from split_client.noise.settings import NoiseSettings
 from split_client.redaction.settings import RedactionSettings
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
+from split_client.transport.served.listing import ServedModel, fetch_served
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_client.weights.store import ModelStore
@@ -48,6 +49,7 @@ class ConnectedClient:
         self,
         url: str = DEFAULT_URL,
         *,
+        model: str | None = None,
         token: str | None = None,
         cache: Path | None = None,
         transport: Mode = "auto",
@@ -73,8 +75,10 @@ class ConnectedClient:
         on_calibrate: Callable[[], None] = lambda: None,
         on_notice: Callable[[Reconnecting], None] = lambda _: None,
     ) -> None:
-        """``cache``: folder for weights. ``lm_head``: "exact" (an int8 screen), "compact" (a 4-bit
-        shortlist, for small devices; its top is not proven) or "full" (every row each time).
+        """``model``: the name of one of the server's models (:meth:`served_models`); None: its
+        first, or the one that ``url`` ends with, as ``/m/NAME``. ``cache``: folder for weights.
+        ``lm_head``: "exact" (an int8 screen), "compact" (a 4-bit shortlist, for small devices; its
+        top is not proven) or "full" (every row each time).
         ``on_manifest`` sees what the server offers and whether it is here already, before anything
         is pulled, and may raise to refuse; ``on_progress`` follows a pull, ``on_prepare`` comes
         before the LM head's file is derived, which happens once per model and takes seconds for a
@@ -115,7 +119,7 @@ class ConnectedClient:
         undone (docs/redaction.md): True, or settings.
         """
         self._wanted = Wanted(
-            Endpoint.parse(url),
+            Endpoint.parse(url).of_model(model),
             token,
             transport,
             lm_head,
@@ -219,6 +223,19 @@ class ConnectedClient:
     def endpoint(self) -> Endpoint:
         """The server's address."""
         return self._wanted.endpoint
+
+    @property
+    def model(self) -> str | None:
+        """The name by which the model was asked for; None: whichever is the server's first."""
+        return self._wanted.endpoint.model
+
+    def served_models(self) -> tuple[ServedModel, ...] | None:
+        """The models of the server, loaded or not; None: it lists none, so it has one.
+
+        Raises AnswerInvalid and the errors of a connection.
+        """
+        wanted = self._wanted
+        return fetch_served(wanted.endpoint, wanted.token, wanted.patience.connect)
 
     @property
     def manifest(self) -> Manifest:

@@ -34,12 +34,12 @@ from split_client.config.connection import ConnectionConfig
 from split_client.model.ends import DeviceEnds
 from split_client.noise.calibration import Calibration, Table, calibrate
 from split_client.noise.words import CALIBRATING_LINE
+from split_client.terminal.connect import show_waiting
 from split_client.terminal.input.token import with_token
 from split_client.terminal.output.progress import ProgressBar
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.pair import own_token
 from split_client.transport.channel import Mode as Carrier
-from split_client.transport.endpoint import Endpoint
 from split_client.weights.store import ModelStore
 
 _QUICK_SIGMAS = (0.005, 0.01, 0.02, 0.1, 0.3)
@@ -133,7 +133,7 @@ def _language(
     if request.language is None:
         yield None
         return
-    client, server = _connect(replace(config, url=request.language), None, screen)
+    client, server = _connect(replace(config, url=request.language, model=None), None, screen)
     try:
         yield Other(client.ends, server)
     finally:
@@ -146,13 +146,19 @@ def _connect(
     bar = ProgressBar(screen)
     carrier = cast(Carrier, config.transport)
     client = SplitClient(
-        config.url, token=token, cache=config.cache, transport=carrier, on_progress=bar.update
+        config.url,
+        model=config.model,
+        token=token,
+        cache=config.cache,
+        transport=carrier,
+        on_progress=bar.update,
+        on_notice=lambda notice: show_waiting(notice, screen),
     )
     try:
         client.connect()
     finally:
         bar.close()
-    return client, Reach(Endpoint.parse(config.url), token, carrier)
+    return client, Reach(client.endpoint, token, carrier)
 
 
 def _require_writable(request: AuditRequest) -> None:

@@ -16,6 +16,12 @@ class ConnectionConfig:
     url: str = option(
         DEFAULT_URL, help="the server or relay", metavar="URL", group="connection", short="-u"
     )
+    model: str | None = option(
+        None,
+        help="one of the server's models, as split-client models lists them (default: its first)",
+        metavar="SERVED_MODEL",
+        group="connection",
+    )
     token: str | None = option(
         None,
         help="bearer token; better in SPLIT_CLIENT_TOKEN, or typed when asked",

@@ -36,6 +36,7 @@ class Clocks:
 class Case:
     """``wall`` is this machine's clock (Unix time); what is None has not been found out.
 
+    ``named``: the name of one of the server's models, None: its first, or that of the URL.
     ``paired``: whether the token is the one of this device's pairing with the server; ``route``: of
     this examination alone; ``replica``: what the server that opened a session calls itself.
     """
@@ -47,6 +48,7 @@ class Case:
     limits: Limits = field(default_factory=Limits)
     wall: Callable[[], float] = time.time
     paired: bool = False
+    named: str | None = None
     endpoint: Endpoint | None = None
     proxy: str | None = None
     addresses: list[str] = field(default_factory=list)

@@ -32,8 +32,10 @@ def ask(
     most: int = MAX_MANIFEST_BYTES,
     seconds: float | None = None,
     headers: dict[str, str] | None = None,
+    root: bool = False,
 ) -> Answer:
-    """GET ``path`` and read at most ``most`` bytes, for at most ``seconds`` once they come.
+    """GET ``path`` of the model that is asked for, or of the server itself (``root``), and read at
+    most ``most`` bytes, for at most ``seconds`` once they come.
 
     Raises TokenInvalid and httpx.HTTPError.
     """
@@ -41,7 +43,7 @@ def ask(
     with http_client(case.server, token, case.limits.connect) as client:
         # Making a client reads a list of certificates, which is none of the network's time.
         began, clock = case.wall(), time.monotonic()
-        url = case.server.url + path
+        url = (case.server.root if root else case.server).url + path
         with client.stream("GET", url, headers=headers or {}, timeout=timeout) as response:
             body = bytearray()
             until = math.inf if seconds is None else time.monotonic() + seconds

@@ -9,7 +9,7 @@ import urllib.request
 
 from split_client.doctor.case import Case
 from split_client.doctor.finding import Finding, caused, ok, problem, warning
-from split_client.transport.endpoint import Endpoint, UrlInvalid
+from split_client.transport.endpoint import Endpoint, ModelNameInvalid, UrlInvalid
 from split_client.transport.proxies import has_proxy
 from split_client.transport.reach.diagnosis import of_network
 
@@ -19,9 +19,11 @@ _MOST_ADDRESSES = 4
 def check_url(case: Case) -> Finding:
     """Whether the URL can be read, and whether a proxy of the environment stands before it."""
     try:
-        case.endpoint = Endpoint.parse(case.url)
+        case.endpoint = Endpoint.parse(case.url).of_model(case.named)
     except UrlInvalid as error:
         return problem("url", "url_invalid", str(error), "give it as --url or SPLIT_CLIENT_URL")
+    except ModelNameInvalid as error:
+        return problem("url", error.code, str(error), "give it as --model or SPLIT_CLIENT_MODEL")
     case.proxy = _proxy(case.endpoint)
     if case.proxy is None:
         return ok("url", case.endpoint.url)

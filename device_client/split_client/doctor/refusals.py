@@ -25,6 +25,12 @@ _ADVICE = {
     "unsupported_version": "update split-client or the server, so that both are of one version",
     "model_changed": "the server was restarted with another model, or several servers with "
     "different models share the address: run the doctor again, and if it stays, make them one",
+    "unknown_model": "correct --model or SPLIT_CLIENT_MODEL: split-client models lists what there "
+    "is; a server that lists nothing has one model, without a name",
+    "model_loading": "the server reads it into its memory, as for whoever asks first: run the "
+    "doctor again when it has",
+    "model_busy": "wait until the model that holds the memory is idle, or give the server more "
+    "memory",
     "server_unreachable": "the server went away: start it again and run the doctor again",
     "connection_lost": "the server went away, or the network drops connections: try again, "
     "and look into the server's log",

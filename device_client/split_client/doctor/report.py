@@ -25,7 +25,7 @@ def run_doctor(config: ConnectionConfig, screen: Screen, *, as_json: bool) -> bo
     """Examine the way to the server; whether no problem was found."""
     token = _token(config)
     mode = cast(Mode, config.transport)
-    case = Case(config.url, token.text, mode, config.cache, paired=token.paired)
+    case = Case(config.url, token.text, mode, config.cache, paired=token.paired, named=config.model)
     findings = []
     for finding in examine(case):
         findings.append(finding)

@@ -27,7 +27,7 @@ _DAY = 86400.0
 def check_server(case: Case) -> Finding:
     """Whether ``/health`` answers as ours does. The token stays here until that is known."""
     try:
-        answer = ask(case, "/health", most=_HEALTH_BYTES)
+        answer = ask(case, "/health", most=_HEALTH_BYTES, root=True)
     except httpx.TimeoutException:
         return _explained(case, "silent")
     except httpx.ProxyError as error:
@@ -97,7 +97,7 @@ def _judged(case: Case, answer: Answer) -> Finding:
 def _welcome(case: Case) -> Finding:
     """Whether it wants new sessions, too. Servers of before know no such question."""
     try:
-        answer = ask(case, "/ready", most=_HEALTH_BYTES)
+        answer = ask(case, "/ready", most=_HEALTH_BYTES, root=True)
     except httpx.HTTPError:
         return ok("server", "a split server answers")
     if not _says(answer.body, "unready"):

@@ -7,7 +7,7 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     │   └── TlsMismatch
     ├── ConnectionLost, UpgradeRefused
     ├── ServerRefused
-    │   └── ModelChanged, NotASplitServer
+    │   └── ModelChanged, ModelNotServed, ModelLoading, ModelBusy, NotASplitServer
     ├── TokenInvalid
     ├── AnswerInvalid, SessionUnstable
     ├── ManifestInvalid, ChecksumMismatch, DownloadFailed
@@ -28,7 +28,10 @@ from split_client.errors.base import (
 from split_client.errors.server import (
     AnswerInvalid,
     ConnectionLost,
+    ModelBusy,
     ModelChanged,
+    ModelLoading,
+    ModelNotServed,
     NotASplitServer,
     ServerRefused,
     ServerUnreachable,
@@ -73,8 +76,11 @@ __all__ = [
     "DownloadFailed",
     "ManifestInvalid",
     "MessageInvalid",
+    "ModelBusy",
     "ModelChanged",
     "ModelInUse",
+    "ModelLoading",
+    "ModelNotServed",
     "ModelUnknown",
     "NotASplitServer",
     "NotEnoughSpace",

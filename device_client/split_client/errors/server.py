@@ -88,14 +88,25 @@ class ServerRefused(ClientError):
     def of(cls, error: RemoteError) -> ServerRefused:
         """The error to raise for what a server sent."""
         text = str(error).removesuffix(f" [{error.remote_code}]")
-        if error.remote_code == ModelChanged.code:
-            return ModelChanged()
-        return cls(
+        return cls.told(
             error.remote_code,
             text,
             retryable=error.remote_retryable,
             retry_after=error.retry_after,
         )
+
+    @classmethod
+    def told(
+        cls, code: str, message: str, *, retryable: bool, retry_after: float | None
+    ) -> ServerRefused:
+        """The error to raise for a refusal in a server's words: of its own class, if it has one."""
+        kinds: tuple[type[AboutModel], ...] = (ModelNotServed, ModelLoading, ModelBusy)
+        if code == ModelChanged.code:
+            return ModelChanged()
+        for kind in kinds:
+            if code == kind.code:
+                return kind(message, retry_after)
+        return cls(code, message, retryable=retryable, retry_after=retry_after)
 
 
 class NotASplitServer(ServerRefused):
@@ -121,6 +132,46 @@ class ModelChanged(ServerRefused):
             "model_changed",
             "the server serves another model now; start again to pull its weights",
         )
+
+
+class AboutModel(ServerRefused):
+    """One of several models cannot be used, or not yet; ``told`` are the server's words."""
+
+    code: str = "about_model"
+    again = False
+    advice = ""
+
+    def __init__(self, told: str, retry_after: float | None = None) -> None:
+        self.told_words = told
+        advice = f"; {self.advice}" if self.advice else ""
+        super().__init__(
+            self.code, f"{told}{advice}", retryable=self.again, retry_after=retry_after
+        )
+
+
+class ModelNotServed(AboutModel):
+    """The server has no model of that name; its words tell which there are."""
+
+    code: str = "unknown_model"
+    advice = "split-client models lists them, --model NAME or /model NAME chooses one"
+
+
+class ModelLoading(AboutModel):
+    """The server reads the model into its memory; ``retry_after`` is about how long that takes."""
+
+    code: str = "model_loading"
+    again = True
+
+
+class ModelBusy(AboutModel):
+    """The model is not loaded, and cannot be at present; the server's words tell why."""
+
+    code: str = "model_busy"
+    again = True
+    advice = (
+        "try again when that one is idle, choose another (split-client models lists them), or ask "
+        "whoever runs the server"
+    )
 
 
 class AnswerInvalid(ClientError):

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
+from split_client.errors import NotASplitServer, ServerRefused
 from split_client.generation.documents.cutting import Cutter
 from split_client.generation.sequence import Sequence
 from split_client.generation.steps import Embed
@@ -26,12 +27,18 @@ from split_client.transport.early import EarlySocket, begun_early
 from split_client.transport.known import KnownServers
 from split_client.transport.remote import RemoteBackend
 from split_client.transport.routing.route import Route
+from split_client.transport.served.errors import ModelsNotListed
+from split_client.transport.served.listing import fetch_served
+from split_client.transport.served.loading import when_loaded
 from split_client.weights.download import WeightsSource
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress, fetch_manifest, pull
 from split_client.weights.store import ModelStore, StoredModel
 from split_client.weights.turn import PATIENCE, Turn
+from split_wire.errors import NotFound
 from split_wire.limits import frame_limit
+
+_NO_SUCH_ADDRESS = (NotFound.code, NotASplitServer.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +208,7 @@ class ConnectedModel:
 def _stored(wanted: Wanted, store: ModelStore, hooks: Hooks) -> StoredModel:
     source = WeightsSource(wanted.endpoint, wanted.token, wanted.patience.connect)
     try:
-        manifest, data = fetch_manifest(source)
+        manifest, data = when_loaded(lambda: _offered(wanted, source), hooks.notice, hooks.pause)
         stored = store.find(manifest.digest)
         hooks.manifest(manifest, stored is not None)
         if stored is not None:
@@ -218,6 +225,19 @@ def _stored(wanted: Wanted, store: ModelStore, hooks: Hooks) -> StoredModel:
         )
     finally:
         source.close()
+
+
+def _offered(wanted: Wanted, source: WeightsSource) -> tuple[Manifest, bytes]:
+    """As :func:`fetch_manifest`. Raises ModelsNotListed where the server knows no names."""
+    try:
+        return fetch_manifest(source)
+    except ServerRefused as error:
+        endpoint = wanted.endpoint
+        if endpoint.model is None or error.code not in _NO_SUCH_ADDRESS:
+            raise
+        if fetch_served(endpoint, wanted.token, wanted.patience.connect) is not None:
+            raise
+        raise ModelsNotListed(endpoint.root.url) from error
 
 
 def _early(wanted: Wanted, route: Route) -> EarlySocket | None:

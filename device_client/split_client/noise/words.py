@@ -16,6 +16,10 @@ CALIBRATING_LINE = (
     "noise: the norms of the model's table and the largest distance of two rows are worked out, "
     "once for this model; this takes some seconds"
 )
+OTHER_NOISE_LINE = (
+    "a chat that comes from a file or from another model has no key of its noise: what was sent of "
+    "it before goes with other noise now, which the server can average, and counts anew"
+)
 ELSEWHERE_LINE = (
     "another device has written this ledger too: what a copy of it counts there is not in this one"
 )

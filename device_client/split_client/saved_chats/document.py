@@ -1,10 +1,12 @@
 """Saved chats: one JSON document, written whole or not at all.
 
 ``{"format": "gatelink.conversation", "version": 1, "model": name, "messages": [{"role",
-"content"}]}``, ``"noise": true`` for one that was sent with noise, and ``"redaction"``, the map of
-one whose values went out as surrogates (split_client/redaction/document.py). A reply may have
-``tool_calls``, and a message of the role ``tool`` has ``tool_call_id``, as in OpenAI's API. Unknown
-keys are ignored, another format or version is refused.
+"content"}]}``, ``"served"``, the name by which a server of several models has the model,
+``"manifest"``, the digest of its ends, ``"noise": true`` for one that was sent with noise, and
+``"redaction"``, the map of one whose values went out as surrogates
+(split_client/redaction/document.py). A reply may have ``tool_calls``, and a message of the role
+``tool`` has ``tool_call_id``, as in OpenAI's API. Unknown keys are ignored, another format or
+version is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from split_client.errors import ConversationFileInvalid
 from split_client.owner_file import reason, write_whole
 from split_client.redaction.document import RedactionDocument, document_in
 from split_client.redaction.errors import RedactionError
+from split_client.weights.fields import is_sha256
 from split_files import DocumentInvalid, is_version, parse_document, read_regular
+from split_wire.fields import is_name
 
 FORMAT = "gatelink.conversation"
 VERSION = 1
@@ -34,13 +38,16 @@ class SavedConversation:
     """``model`` is the name of the model that answered; another one may continue.
 
     ``noised``: some of it was sent with noise, so its text is not to be told of in other ways;
-    ``redaction``: its map, None where nothing of it ever went out as surrogates.
+    ``redaction``: its map, None where nothing of it ever went out as surrogates; ``served``: the
+    model's name at its server, where it was asked for by that, ``manifest``: its ends' digest.
     """
 
     model: str
     messages: tuple[Message, ...]
     noised: bool = False
     redaction: RedactionDocument | None = None
+    served: str | None = None
+    manifest: str | None = None
 
 
 def save_conversation(path: Path, saved: SavedConversation) -> None:
@@ -64,6 +71,8 @@ def document_of(saved: SavedConversation) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "model": saved.model,
+        **({} if saved.served is None else {"served": saved.served}),
+        **({} if saved.manifest is None else {"manifest": saved.manifest}),
         **({"noise": True} if saved.noised else {}),
         "messages": [message.as_dict() for message in saved.messages],
         **({} if saved.redaction is None else {"redaction": saved.redaction.as_dict()}),
@@ -132,7 +141,16 @@ def _read(document: object, path: str) -> SavedConversation:
     read = tuple(_message(item, index, path) for index, item in enumerate(messages))
     noised = document.get("noise") is True
     redaction = _redaction(document.get("redaction"), path)
-    return SavedConversation(model if isinstance(model, str) else "", read, noised, redaction)
+    # What is no name and no digest chooses nothing, and the chat is as good without.
+    served, manifest = document.get("served"), document.get("manifest")
+    return SavedConversation(
+        model if isinstance(model, str) else "",
+        read,
+        noised,
+        redaction,
+        served if is_name(served) else None,
+        manifest if is_sha256(manifest) else None,
+    )
 
 
 def _redaction(given: object, path: str) -> RedactionDocument | None:

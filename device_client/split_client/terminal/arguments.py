@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class ChatRequest:
     """``message`` is said first; ``load`` names a saved chat that goes on, ``newest``: the last.
 
-    ``form``: what replies are to be.
+    ``form``: what replies are to be. ``model_named``: the model was named on the command line.
     """
 
     message: str | None = None
@@ -24,12 +24,14 @@ class ChatRequest:
     newest: bool = False
     form: Form | None = None
     tools: ToolRequest = field(default_factory=ToolRequest)
+    model_named: bool = False
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> ChatRequest:
         """Raises GrammarInvalid, InputNotText, SettingInvalid."""
         tools = ToolRequest.of(options)
-        return cls(options.message, options.load, options.newest, _form(options), tools)
+        named = getattr(options, "model", None) is not None
+        return cls(options.message, options.load, options.newest, _form(options), tools, named)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import partial
 
@@ -14,6 +14,7 @@ from split_client.errors import ChatTextTooLong, ClientError, PromptTooLong, Ser
 from split_client.generation.loop import TokenEvent
 from split_client.generation.speculation.wanted import Drafts
 from split_client.presets.folder import PresetFolder
+from split_client.saved_chats.document import SavedConversation, load_conversation
 from split_client.saved_chats.folder import ChatFolder
 from split_client.saved_chats.names import is_path
 from split_client.terminal.adapter import AdapterView
@@ -21,7 +22,6 @@ from split_client.terminal.arguments import ChatRequest
 from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.chats import show_said
 from split_client.terminal.commands.line import CommandLine, Folders
-from split_client.terminal.connect import connected
 from split_client.terminal.form import note_cut
 from split_client.terminal.input.block import block
 from split_client.terminal.input.history import HistoryFile
@@ -32,7 +32,11 @@ from split_client.terminal.output.redaction import redaction_line
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import fewer_drafts_line, status_line
+from split_client.terminal.paths import expanded
 from split_client.terminal.sampling import expected_from, sampling_from
+from split_client.terminal.switching.carry import carry, samplings
+from split_client.terminal.switching.chosen import model_words
+from split_client.terminal.switching.way import Way
 from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
 from split_client.terminal.tools.confirming import Confirmation
 from split_client.terminal.tools.either import require_one
@@ -55,7 +59,11 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
     saved = _wanted(request, folders.chats)
     expected = expected_from(config)
     require_one(request.form, request.tools)
-    with bound_tools(request.tools, screen) as (tools, runs), connected(config, screen) as client:
+    way = Way(config, screen, chosen=request.model_named)
+    with bound_tools(request.tools, screen) as (tools, runs), ExitStack() as opened:
+        client = way.open(_read(saved, folders.chats))
+        opened.callback(client.close)
+        opened.callback(way.close)
         chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
         chat.max_tokens, chat.stop, chat.form = config.max_tokens, config.stop, request.form
@@ -63,24 +71,26 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
         chat.context.policy = config.context
         chat.context.set_budget(config.context_budget)
         if screen.interactive:
-            screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
+            url = client.endpoint.url
+            screen.note(f"{one_line(client.manifest.name)} at {url} · /help for commands")
             if chat.redaction.on:
                 screen.note(redaction_line(chat.redaction))
         reader = reader_for(screen, HistoryFile() if config.history else None)
-        loop = ChatLoop(client, chat, reader, screen, folders)
-        if isinstance(reader, PromptReader):
-            reader.offer = loop.completion.offer
-            reader.meter = loop.meter
+        loop = ChatLoop(client, chat, reader, screen, folders, way)
         loop.autosave = config.autosave
         if tools:
             chat.tools = tools
-            chat.tool_choice = request.tools.choice
-            asking = Confirmation(screen, runs, redacts=lambda: chat.redaction.on)
-            chat.conversation.on_anew.append(asking.forget)
-            loop.tools = ChatTools(chat, screen, asking, request.tools.choice)
+            loop.use_tools(runs, request.tools.choice)
         if saved is not None:
             loop.load(saved)
-        loop.run(request.message)
+        if way.next is None:
+            loop.run(request.message)
+        first = None if way.next is None else request.message
+        while (following := way.take()) is not None:
+            opened.callback(following.close)
+            loop = loop.at(following)
+            loop.run(first)
+            first = None
 
 
 def _wanted(request: ChatRequest, chats: ChatFolder) -> str | None:
@@ -93,6 +103,13 @@ def _wanted(request: ChatRequest, chats: ChatFolder) -> str | None:
     if request.load is not None and not is_path(request.load):
         return chats.find(request.load).name
     return request.load
+
+
+def _read(name: str | None, chats: ChatFolder) -> SavedConversation | None:
+    """The saved chat that goes on. Raises ConversationFileInvalid, ChatUnknown."""
+    if name is None:
+        return None
+    return load_conversation(expanded(name)) if is_path(name) else chats.load(name)[1]
 
 
 class ChatLoop:
@@ -109,19 +126,52 @@ class ChatLoop:
         reader: Reader,
         screen: Screen,
         folders: Folders | None = None,
+        way: Way | None = None,
     ) -> None:
         self._client, self._chat, self._reader, self._screen = client, chat, reader, screen
+        self._folders, self._way = folders or Folders(), way
         self._attention = AttentionView(client, chat, screen)
         self._adapter = AdapterView(client, chat, screen)
         self._commands = CommandLine(
-            client, chat, screen, self._attention, self._adapter, folders or Folders()
+            client, chat, screen, self._attention, self._adapter, self._folders, way
         )
         self.completion = self._commands.completion
         self.meter = self._commands.meter.told
+        if isinstance(reader, PromptReader):
+            reader.offer, reader.meter = self.completion.offer, self.meter
         self.autosave = False
         self.tools: ChatTools | None = None
+        self._tools_run: tuple[dict[str, str], str] = ({}, "auto")
         self._leaving = False
         self._drafts_told: Drafts = "auto"
+
+    def use_tools(self, runs: dict[str, str], choice: str) -> None:
+        """Run the chat's tools where a person lets them; ``runs``: what does so, in words."""
+        chat, self._tools_run = self._chat, (runs, choice)
+        chat.tool_choice = choice
+        asking = Confirmation(self._screen, runs, redacts=lambda: chat.redaction.on)
+        chat.conversation.on_anew.append(asking.forget)
+        self.tools = ChatTools(chat, self._screen, asking, choice)
+
+    def at(self, client: SplitClient) -> ChatLoop:
+        """This chat, going on with another model; the client so far is closed."""
+        chat, commands = client.conversation(), self._commands
+        config = None if self._way is None else self._way.config
+        loop = ChatLoop(client, chat, self._reader, self._screen, self._folders, self._way)
+        chat.tools = self._chat.tools
+        if self.tools is not None:
+            loop.use_tools(*self._tools_run)
+        for line in carry(self._chat, chat, *samplings(config, self._client, client)):
+            self._screen.note(line)
+        commands.hand_over(loop._commands, noised=self._chat.noise is not None)
+        loop.autosave, loop._attention.on = self.autosave, self._attention.on
+        loop._drafts_told = self._drafts_told
+        self._client.close()
+        self._screen.note(
+            f"the chat goes on with {model_words(client)} at {client.endpoint.url}; its next "
+            "message sends all of it"
+        )
+        return loop
 
     def load(self, name: str) -> None:
         """Go on with a saved chat, system message included. Raises SavedChatError."""
@@ -209,7 +259,7 @@ class ChatLoop:
             turns = self._commands.turns
             begin, turns.begin = turns.begin or self._chat.answer, None
             self._answer(begin)
-        return following != "quit"
+        return following not in ("switch", "quit")
 
     def _show(self, begin: Callable[[], Reply]) -> Reply:
         screen = self._screen

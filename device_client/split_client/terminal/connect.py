@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
@@ -18,10 +18,10 @@ from split_client.terminal.noise import noise_from
 from split_client.terminal.output.progress import ProgressBar
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
-from split_client.terminal.output.words import size
+from split_client.terminal.output.words import loading_line, size
 from split_client.terminal.pair import own_token, paired_token
 from split_client.terminal.sampling import SettingInvalid
-from split_client.transport.channel import Mode, Reconnecting
+from split_client.transport.channel import Loading, Mode, Reconnecting
 from split_client.weights.manifest import Manifest
 from split_wire.tiers import Cache
 
@@ -31,22 +31,32 @@ _TELL_EVERY = 8
 @contextmanager
 def connected(config: ReplyConfig, screen: Screen) -> Iterator[SplitClient]:
     """A client with its model pulled and open. Raises what connecting raises."""
-    own = own_token(config.token, config.url)
-    client = with_token(
-        own.text, screen, lambda token: _connect(config, token, screen), paired=own.paired
-    )
+    client = let_in(config, screen, lambda token: connect(config, token, screen))
     try:
         yield client
     finally:
         client.close()
 
 
-def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitClient:
+def let_in(
+    config: ReplyConfig, screen: Screen, attempt: Callable[[str | None], SplitClient]
+) -> SplitClient:
+    """The result of ``attempt`` with this device's token, or one that is typed where one is needed.
+
+    Raises what ``attempt`` raises.
+    """
+    own = own_token(config.token, config.url)
+    return with_token(own.text, screen, attempt, paired=own.paired)
+
+
+def connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitClient:
+    """The client of a command, connected with ``token``. Raises what connecting raises."""
     if config.masks and config.adapter_host is None:
         raise SettingInvalid("--masks are of an adapter host: give --adapter-host too")
     bar = ProgressBar(screen)
     client = SplitClient(
         config.url,
+        model=config.model,
         token=token,
         cache=config.cache,
         transport=cast(Mode, config.transport),
@@ -69,7 +79,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),
         on_calibrate=lambda: _calibrate(bar, screen),
-        on_notice=lambda notice: show_reconnecting(notice, screen),
+        on_notice=lambda notice: show_waiting(notice, screen),
     )
     try:
         client.connect(begin=True)
@@ -112,8 +122,12 @@ def licence(manifest: Manifest) -> str:
     return one_line(manifest.licence or "") or "not stated"
 
 
-def show_reconnecting(notice: Reconnecting, screen: Screen) -> None:
+def show_waiting(notice: Reconnecting, screen: Screen) -> None:
     """Say why it waits: at once, and then once in a while."""
+    if isinstance(notice, Loading):
+        if notice.attempt % _TELL_EVERY == 0:
+            screen.note(loading_line(notice))
+        return
     if notice.attempt % _TELL_EVERY == 1:
         trying = "reconnecting" if notice.attempt == 1 else "still trying, Ctrl-C stops"
         screen.note(f"connection lost ({one_line(notice.reason, 50)}), {trying}")

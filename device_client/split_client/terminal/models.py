@@ -1,4 +1,4 @@
-"""``split-client models``: what is stored on this device, and what the server serves."""
+"""``split-client models``: what the server serves, and what is stored on this device."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from split_client.api import ServedModel
 from split_client.config.connection import ConnectionConfig
 from split_client.errors import ClientError
 from split_client.terminal.connect import licence
@@ -13,7 +14,9 @@ from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import size
 from split_client.terminal.pair import paired_token
+from split_client.terminal.switching.listed import Listed, listed, model_line
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.served.listing import fetch_served
 from split_client.weights.download import WeightsSource
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import fetch_manifest
@@ -26,20 +29,24 @@ _INDENT = 2
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """The model that the server serves, or why it is not known."""
+    """The ``manifest`` of the model that is served where one is asked for, or why it is not known;
+    ``models``: all of the server's, empty where it lists none.
+    """
 
     manifest: Manifest | None
+    models: tuple[Listed, ...] = ()
     error: ClientError | None = None
 
 
 def run_models(config: ConnectionConfig, screen: Screen, *, as_json: bool) -> None:
     """Print both. A server that does not answer is told and no error.
 
-    Raises UrlInvalid, KnownServersDamaged, StoreFailed.
+    Raises UrlInvalid, ModelNameInvalid, KnownServersDamaged, StoreFailed.
     """
-    endpoint = Endpoint.parse(config.url)
+    endpoint = Endpoint.parse(config.url).of_model(config.model)
     store = ModelStore(config.cache)
-    served, stored = _asked(endpoint, config), store.list()
+    stored = store.list()
+    served = _asked(endpoint, config, stored)
     if as_json:
         screen.line(json.dumps(_document(endpoint, served, stored)))
         return
@@ -53,22 +60,47 @@ def run_models(config: ConnectionConfig, screen: Screen, *, as_json: bool) -> No
         screen.paragraph("  none yet; split-client chat or pull fetches the one that is served")
 
 
-def _asked(endpoint: Endpoint, config: ConnectionConfig) -> _Served:
+def _asked(endpoint: Endpoint, config: ConnectionConfig, stored: list[StoredModel]) -> _Served:
     try:
         token = config.token or paired_token(config.url)
-        source = WeightsSource(endpoint, token, _CONNECT)
-        try:
-            return _Served(fetch_manifest(source)[0])
-        finally:
-            source.close()
+        models = fetch_served(endpoint, token, _CONNECT) or ()
+        found = listed(models, stored, lambda model: _manifest(endpoint, model, token))
+        chosen = next((one for one in found if _is_chosen(one.model, endpoint)), None)
+        if chosen is not None:
+            return _Served(chosen.manifest, found)
+        # A server without a list, or without that name, says so itself.
+        return _Served(_fetched(endpoint, token), found)
     except ClientError as error:
-        return _Served(None, error)
+        return _Served(None, error=error)
+
+
+def _is_chosen(model: ServedModel, endpoint: Endpoint) -> bool:
+    return model.first if endpoint.model is None else model.name == endpoint.model
+
+
+def _manifest(endpoint: Endpoint, model: ServedModel, token: str | None) -> Manifest | None:
+    try:
+        return _fetched(endpoint.of_model(model.name), token)
+    # It may have been let go meanwhile; the list is as true without.
+    except ClientError:
+        return None
+
+
+def _fetched(endpoint: Endpoint, token: str | None) -> Manifest:
+    source = WeightsSource(endpoint, token, _CONNECT)
+    try:
+        return fetch_manifest(source)[0]
+    finally:
+        source.close()
 
 
 def _show_served(served: _Served, stored: list[StoredModel], screen: Screen) -> None:
-    if served.manifest is None:
-        why = "" if served.error is None else one_line(str(served.error), 300)
-        screen.paragraph(f"  not known: {why}", _INDENT)
+    several = len(served.models) > 1
+    for one in served.models if several else ():
+        screen.paragraph(f"  {model_line(one)}", 2 * _INDENT)
+    if served.error is not None:
+        screen.paragraph(f"  not known: {one_line(str(served.error), 300)}", _INDENT)
+    if several or served.manifest is None:
         return
     here = any(m.complete and m.manifest.digest == served.manifest.digest for m in stored)
     state = "stored here" if here else "not stored here yet"
@@ -88,6 +120,7 @@ def _document(endpoint: Endpoint, served: _Served, stored: list[StoredModel]) ->
     return {
         "url": endpoint.url,
         "served": None if served.manifest is None else _facts(served.manifest),
+        "models": [one.as_dict() for one in served.models] or None,
         "error": None if error is None else {"code": error.code, "message": str(error)},
         "stored": [
             _facts(model.manifest)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 from split_client.config.connection import ConnectionConfig
-from split_client.terminal.connect import announce, licence
+from split_client.terminal.connect import announce, licence, show_waiting
 from split_client.terminal.input.token import with_token
 from split_client.terminal.output.progress import ProgressBar
 from split_client.terminal.output.sanitise import one_line
@@ -11,6 +13,7 @@ from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import size
 from split_client.terminal.pair import own_token
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.served.loading import when_loaded
 from split_client.weights.download import WeightsSource
 from split_client.weights.pull import fetch_manifest, pull
 from split_client.weights.store import ModelStore, StoredModel
@@ -47,10 +50,14 @@ def run_remove(config: ConnectionConfig, name: str, screen: Screen) -> None:
 
 
 def _pull(config: ConnectionConfig, token: str | None, screen: Screen) -> None:
-    source = WeightsSource(Endpoint.parse(config.url), token)
+    source = WeightsSource(Endpoint.parse(config.url).of_model(config.model), token)
     bar = ProgressBar(screen)
     try:
-        manifest, data = fetch_manifest(source)
+        manifest, data = when_loaded(
+            lambda: fetch_manifest(source),
+            lambda notice: show_waiting(notice, screen),
+            time.sleep,
+        )
         announce(manifest, screen)
         store = ModelStore(config.cache)
         stored = pull(

@@ -21,6 +21,7 @@ class Observed:
     which one, and who sees it; ``noise``: what noised mode says of itself, empty where it is off;
     ``kept``: what the server keeps after the chat, in words; ``redaction``: what went out as
     surrogates, None where it is off; ``replica``: what the server calls itself, if it does;
+    ``model``: which one, by its maker's name and the server's;
     ``streamed``: of so many ``layers``, those that it says it reads from disk in each pass.
     """
 
@@ -38,6 +39,7 @@ class Observed:
     replica: str | None = None
     streamed: int = 0
     layers: int = 0
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ def panel(seen: Observed) -> tuple[Section, ...]:
 def _connection(seen: Observed) -> Iterator[str]:
     over = seen.stats.transport or "not connected yet"
     yield f"{seen.endpoint.url} ({over})"
+    if seen.model:
+        yield f"model {one_line(seen.model)}"
     if seen.replica is not None:
         yield f"replica {one_line(seen.replica)}, as it calls itself"
     if seen.streamed:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from split_client.errors import AnswerInvalid, ModelChanged, ServerRefused
+from split_client.errors import AnswerInvalid, ModelBusy, ModelChanged, ModelLoading, ServerRefused
 from split_client.generation.backend import CacheLost
 from split_client.transport.channel import Channel
+from split_client.transport.served.loading import LOADING_PATIENCE, notice_of, pause_for
 from split_wire.client import ClientProtocol, Event, Ignored, StepFailed, StepReplaced
 from split_wire.errors import InternalError, MalformedMessage, SplitError, TooManySessions
 from split_wire.errors import ModelChanged as WireModelChanged
@@ -74,10 +75,7 @@ class Asking:
                 self._raise_final(refused)
                 if elsewhere(refused):
                     continue
-                patience = self._busy_patience
-                if refused.code == TooManySessions.code:
-                    patience *= _PLACE_PATIENCE
-                deadline = deadline or self._clock() + patience
+                deadline = deadline or self._clock() + self._patience(refused)
                 self._wait(refused, attempt, deadline)
         raise AssertionError("unreachable")
 
@@ -138,14 +136,26 @@ class Asking:
             # What the server may still hold would count against its limits until it expires.
             self._on_lost()
             raise CacheLost from refused
-        if not refused.retryable:
+        # Whoever holds the memory is somebody's chat, which no patience ends.
+        if not refused.retryable or isinstance(refused, ModelBusy):
             if refused.code == InternalError.code:
                 self._protocol.forget()
             raise refused
 
+    def _patience(self, refused: ServerRefused) -> float:
+        """Seconds to ask again for, of whoever has any at all."""
+        if isinstance(refused, ModelLoading):
+            return LOADING_PATIENCE if self._busy_patience else 0.0
+        several = _PLACE_PATIENCE if refused.code == TooManySessions.code else 1
+        return self._busy_patience * several
+
     def _wait(self, refused: ServerRefused, attempt: int, deadline: float) -> None:
         delay = max(refused.retry_after or 0.0, self._channel.patience.delay(attempt, 1.0))
+        if isinstance(refused, ModelLoading):
+            delay = pause_for(refused)
         if self._clock() + delay > deadline:
             raise refused
+        if isinstance(refused, ModelLoading):
+            self._channel.tell(notice_of(refused, attempt))
         with self.waiting():
             self._pause(delay)

@@ -55,6 +55,13 @@ class Reconnecting:
     delay: float
 
 
+@dataclass(frozen=True, slots=True)
+class Loading(Reconnecting):
+    """It waits for the server to read a model into its memory; ``delay``: about how long, said by
+    the server, ``attempt`` counts from 0, ``reason`` is the server's own word.
+    """
+
+
 _Lost: TypeAlias = ConnectionLost | ServerUnreachable | UpgradeRefused
 
 
@@ -142,6 +149,10 @@ class Channel:
                 self._drop()
                 raise
         raise ConnectionLost("too many attempts")
+
+    def tell(self, notice: Reconnecting) -> None:
+        """Show ``notice`` where the channel shows its own."""
+        self._notify(notice)
 
     def accept(self, max_frame: int) -> None:
         """Let answers have ``max_frame`` bytes where that is more than agreed before."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 import httpx
 
 from split_client.errors import ClientError
+from split_wire.fields import is_name
 
 DEFAULT_URL = "http://127.0.0.1:8095"
 _PORTS = {"http": 80, "https": 443}
+# One model of a server that has several (docs/protocol.md).
+_OF_MODEL = re.compile(r"(?P<root>.*)/m/(?P<name>[A-Za-z0-9_-][A-Za-z0-9._-]{0,63})")
 _SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
 
 
@@ -24,9 +28,23 @@ class UrlInvalid(ClientError):
         super().__init__(f"{url!r} is not a server's URL: {reason}; write it like {DEFAULT_URL}")
 
 
+class ModelNameInvalid(ClientError):
+    """Text that no server has a model by."""
+
+    code = "model_name_invalid"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name[:80]!r} is not the name of a model: 1 to 64 letters, digits, '.', '_' and '-', "
+            "no '.' first; split-client models lists those of a server"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """``path`` is a prefix without a final slash, empty at the root."""
+    """``path`` is a prefix without a final slash, empty at the root; one that ends with
+    ``/m/NAME`` is that of one model of several.
+    """
 
     secure: bool
     host: str
@@ -78,6 +96,26 @@ class Endpoint:
     def routed(self, path: str, routing: str | None) -> str:
         """The URL of ``path`` with a routing id, None: without one."""
         return self.url + path if routing is None else f"{self.url}{path}?s={routing}"
+
+    @property
+    def model(self) -> str | None:
+        """The name of the model that the path has; None at the root, where the first one is."""
+        found = _OF_MODEL.fullmatch(self.path)
+        return None if found is None else found["name"]
+
+    @property
+    def root(self) -> Endpoint:
+        """The server itself, whichever model the path has."""
+        found = _OF_MODEL.fullmatch(self.path)
+        return self if found is None else replace(self, path=found["root"])
+
+    def of_model(self, name: str | None) -> Endpoint:
+        """The model ``name`` of the same server; None: as it is. Raises ModelNameInvalid."""
+        if name is None:
+            return self
+        if not is_name(name):
+            raise ModelNameInvalid(name)
+        return replace(self, path=f"{self.root.path}/m/{name}")
 
     @property
     def is_loopback(self) -> bool:

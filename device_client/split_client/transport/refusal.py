@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from split_client.errors import ModelChanged, ServerRefused
+from split_client.errors import ServerRefused
 
 _MAX_TEXT = 1000
 _MAX_CODE = 64
@@ -19,9 +19,7 @@ def read_refusal(body: bytes, retry_after: str | None = None) -> ServerRefused |
         return None
     if not isinstance(code, str) or not isinstance(message, str):
         return None
-    if code == ModelChanged.code:
-        return ModelChanged()
-    return ServerRefused(
+    return ServerRefused.told(
         code[:_MAX_CODE],
         message[:_MAX_TEXT],
         retryable=error.get("retryable") is True,

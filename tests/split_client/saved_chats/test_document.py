@@ -50,6 +50,17 @@ def test_a_chat_that_was_sent_with_noise_says_so(tmp_path: Path, noised: bool) -
     assert ("noise" in json.loads(path.read_text())) is noised
 
 
+def test_a_chat_keeps_its_model_by_the_servers_name_and_by_its_ends(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    digest = "0f" * 32
+    save_conversation(path, replace(SAVED, served="b.1", manifest=digest))
+    loaded = load_conversation(path)
+    assert (loaded.served, loaded.manifest) == ("b.1", digest)
+    for served, manifest in ((7, 7), ("../x", "0F" * 32), (None, None)):
+        loaded = load(tmp_path, DOCUMENT | {"served": served, "manifest": manifest})
+        assert (loaded.served, loaded.manifest) == (None, None)
+
+
 def test_only_the_owner_can_read_it_and_nothing_else_is_left(tmp_path: Path) -> None:
     path = tmp_path / "chat.json"
     save_conversation(path, SAVED)

@@ -83,3 +83,8 @@ def test_with_drafts_it_says_what_the_sizes_of_steps_tell() -> None:
     assert "rejected drafts are rows like others" in text
     assert not [word for word in FORBIDDEN if word in text.lower()]
     assert "Drafts" not in text_of(drafts=True, noise=("noised mode: epsilon 4",))
+
+
+def test_the_model_is_named_as_its_makers_and_the_server_do() -> None:
+    assert "model" not in text_of().split("What travelled")[0]
+    assert "\nmodel tiny, served as b\n" in text_of(model="tiny, served as b")

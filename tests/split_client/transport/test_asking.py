@@ -10,10 +10,13 @@ import pytest
 
 from split_client.errors import (
     AnswerInvalid,
+    ModelBusy,
     ModelChanged,
+    ModelLoading,
     ServerRefused,
     SessionUnstable,
 )
+from split_client.transport.channel import Loading, Reconnecting
 from split_wire.codec import encode_message
 from split_wire.messages import Failure, Opened, Pong, Result, Step
 from split_wire.tensor import Tensor
@@ -144,4 +147,36 @@ def test_a_client_waits_longer_for_a_session_than_for_a_queue(peer: PeerAnswer) 
         with pytest.raises(ServerRefused):
             rig.backend.open()
         assert 90 < rig.now <= 100
+        rig.close()
+
+
+def test_a_model_that_is_being_loaded_is_waited_for_and_told() -> None:
+    told: list[Reconnecting] = []
+    _, answer = answering(refusing(3, Failure("model_loading", "it is being loaded", True, 30.0)))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        rig.channel._notify = told.append
+        assert rig.extend([1, 2]) == truth([1, 2])
+        assert rig.now == pytest.approx(15.0)
+        rig.close()
+    assert told == [Loading("it is being loaded", attempt, 30.0) for attempt in range(3)]
+
+
+def test_a_model_that_is_not_loaded_in_ten_minutes_is_given_up() -> None:
+    _, answer = answering(refusing(9999, Failure("model_loading", "being loaded", True, 30.0)))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(ModelLoading):
+            rig.extend([1])
+        assert rig.now == pytest.approx(600.0)
+        rig.close()
+
+
+def test_a_model_that_others_keep_out_of_the_memory_is_told_at_once_with_what_to_do() -> None:
+    _, answer = answering(refusing(1, Failure("model_busy", "x holds it", True, 5.0)))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(ModelBusy, match="x holds it; try again when that one is idle"):
+            rig.extend([1])
+        assert rig.now == 0
         rig.close()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from split_client.transport.endpoint import Endpoint, UrlInvalid
+from split_client.transport.endpoint import Endpoint, ModelNameInvalid, UrlInvalid
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,22 @@ def test_a_path_without_a_form_in_utf8_is_refused() -> None:
 @pytest.mark.parametrize("host", ["bücher.example", "xn--bcher-kva.example", "my_host", "a.b."])
 def test_names_of_every_kind_are_taken(host: str) -> None:
     assert Endpoint.parse(f"http://{host}:8095").host == host
+
+
+def test_a_model_is_a_path_below_that_of_its_server() -> None:
+    server = Endpoint.parse("https://example.org/ai/")
+    small = server.of_model("small.1")
+    assert small.url == "https://example.org/ai/m/small.1"
+    assert (small.model, server.model) == ("small.1", None)
+    assert small.root == server.root == server
+    assert small.of_model("b").url == "https://example.org/ai/m/b"
+    assert small.of_model(None) == small
+    assert Endpoint.parse("http://a/m/b").model == "b"
+    assert Endpoint.parse("http://a/m/b/c").model is None
+
+
+@pytest.mark.parametrize("name", ["", ".x", "../x", "a/b", "a b", "é", "x" * 65, "a\n"])
+def test_what_no_server_calls_a_model_is_refused(name: str) -> None:
+    with pytest.raises(ModelNameInvalid) as caught:
+        Endpoint.parse("http://a").of_model(name)
+    assert caught.value.code == "model_name_invalid"

@@ -25,6 +25,7 @@ const MANY = 'gatelink.conversations';
 const VERSION = 1;
 // Of one file; the terminal reads no more of a chat than 16 MB.
 export const MAX_FILE_BYTES = 256 << 20;
+const MODEL_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/;
 const ROLES = new Set(['system', 'user', 'assistant']);
 
 /** The document of a chat with all its branches. @param {Chat} chat @returns {string} */
@@ -102,10 +103,10 @@ function unlessUnknown(error) {
 
 /** @param {Chat} chat */
 function documentOf(chat) {
-  const { model } = chat;
+  const { model, served } = chat;
   const messages = kept(chat).map(({ sent: _, ...message }) => message);
   const redaction = redactionDocument(chat);
-  return { format: FORMAT, version: VERSION, model, messages, ...(redaction && { redaction }), tree: treeOf(chat) };
+  return { format: FORMAT, version: VERSION, model, ...(served && { served }), messages, ...(redaction && { redaction }), tree: treeOf(chat) };
 }
 
 /** @param {string} text @returns {unknown} */
@@ -139,7 +140,9 @@ function chatIn(document, now, id) {
   const read = Object.hasOwn(document, 'tree')
     ? treeIn(document.tree, { id, model, now }, spoken)
     : line(spoken, { id, model, now });
-  const chat = { ...read, ...(redaction && { redaction }) };
+  // What is no name chooses nothing.
+  const served = typeof document.served === 'string' && MODEL_NAME.test(document.served) ? document.served : null;
+  const chat = { ...read, ...(redaction && { redaction }), ...(served && { served }) };
   if (sizeOf(chat) > MAX_CHAT_BYTES) throw new ChatTooLarge(`a chat has at most ${MAX_CHAT_BYTES >> 20} MB`);
   return chat;
 }

@@ -148,6 +148,7 @@ export function readUnsaved(kept) {
   if (!rangesIn(about.systemDropped, String(about.system))) return null;
   const words = [about.title, about.system, about.model, about.adapter ?? ''];
   if (!params || !words.every((word) => typeof word === 'string')) return null;
+  if (about.served != null && typeof about.served !== 'string') return null;
   // Without its noise what is said next would be sent plain.
   const noise = noiseIn(about.noise);
   if (!noise && about.noise) return null;

@@ -104,6 +104,8 @@ export interface Chat {
   leaf: string | null;
   /** Name of the model that answered last; '': none yet. */
   model: string;
+  /** By which name of the server's; null: its first; missing: it is not known. */
+  served?: string | null;
   /** Which save it was loaded from, carried along by every change; missing: it was made here. */
   revision?: number;
 }

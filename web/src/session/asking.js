@@ -14,6 +14,9 @@ import { AnswerInvalid, CacheLost } from './errors.js';
 const CACHE_LOST = new Set(['unknown_session', 'prefix_mismatch', 'start_beyond_cache', 'step_conflict']);
 const MAX_STALE_ANSWERS = 3;
 const BUSY_PATIENCE = 60;
+// A model is read from a disk, and others may be before it; the server holds each question meanwhile.
+const LOADING_PATIENCE = 600;
+const LONGEST_PAUSE = 5;
 // Of that: a chat ends later than a queue is served.
 const PLACE_PATIENCE = 5;
 
@@ -139,16 +142,19 @@ export class Asking {
       await this._lost();
       throw new CacheLost(refused);
     }
-    if (refused.retryable) return;
+    // Whoever holds the memory is somebody's chat, which no patience ends.
+    if (refused.retryable && refused.code !== 'model_busy') return;
     if (refused.code === 'internal_error') this._protocol.forget();
     throw refused;
   }
 
   /** @param {ServerRefused} refused @param {AbortSignal} signal */
   async _wait(refused, signal) {
-    const patience = this._busyPatience * (refused.code === 'too_many_sessions' ? PLACE_PATIENCE : 1);
-    this._deadline ??= this._clock() + patience;
-    const delay = Math.max(refused.retryAfter ?? 0, delayOf(this._channel.patience, this._attempts, 1));
+    const loading = refused.code === 'model_loading';
+    const busy = this._busyPatience * (refused.code === 'too_many_sessions' ? PLACE_PATIENCE : 1);
+    this._deadline ??= this._clock() + (loading ? LOADING_PATIENCE : busy);
+    const wanted = Math.max(refused.retryAfter ?? 0, delayOf(this._channel.patience, this._attempts, 1));
+    const delay = loading ? Math.min(wanted, LONGEST_PAUSE) : wanted;
     if (this._clock() + delay > this._deadline) throw refused;
     this._attempts += 1;
     this._waiting.told(refused.code, delay);

@@ -44,6 +44,11 @@ function areStops(value) {
   return Array.isArray(value) && value.length <= MAX_STOPS && value.every(text(LONGEST_STOP, 1));
 }
 
+/** The name of one of a server's models (docs/protocol.md, Several models). @type {Check} */
+export function isModelName(value) {
+  return typeof value === 'string' && /^[\w-][\w.-]{0,63}$/.test(value);
+}
+
 /** null: as the model's manifest says, else the sampler's default. @type {Record<string, Check>} */
 export const SAMPLING = {
   temperature: orNull(real(0, 100)),
@@ -60,6 +65,7 @@ export const SAMPLING = {
 /** @type {Record<keyof Settings, Check>} */
 export const CHECKS = {
   .../** @type {any} */ (SAMPLING),
+  model: orNull(isModelName),
   theme: oneOf('auto', 'light', 'dark'),
   max_tokens: whole(1, 2 ** 24),
   stop: areStops,
@@ -79,6 +85,7 @@ export const CHECKS = {
 
 /** @type {Readonly<Settings>} */
 export const DEFAULTS = Object.freeze({
+  model: null,
   theme: 'auto',
   temperature: null,
   top_k: null,

@@ -24,6 +24,8 @@ export interface Settings {
   noise: NoiseChoice | null;
   /** What new chats begin to redact; null: nothing. */
   redaction: RedactionChoice | null;
+  /** Which of the server's models; null: its first. */
+  model: string | null;
   transport: 'auto' | 'websocket' | 'http';
   /** What Enter does in the message field; auto: it sends, and from a touch keyboard begins a new line. */
   enter: 'auto' | 'sends' | 'breaks';

@@ -216,3 +216,11 @@ test('how a chat is noised travels with it, so that it is not sent plain where i
   const spoiledNoise = { ...document, tree: { ...tree, noise: { ...noise, sigma: -1 } } };
   assert.throws(() => importChat(JSON.stringify(spoiledNoise)), { code: 'conversation_file_invalid' });
 });
+
+test('a chat keeps by which name its model was asked for, where that is a name', () => {
+  const chat = { ...branched(), served: 'b.1' };
+  assert.equal(JSON.parse(exportChat(chat)).served, 'b.1');
+  assert.equal(importChat(exportChat(chat)).served, 'b.1');
+  assert.equal('served' in JSON.parse(exportChat({ ...chat, served: null })), false);
+  for (const served of ['../x', '', 7, null]) assert.equal(importChat(spoiled({ served })).served, undefined);
+});

@@ -277,3 +277,23 @@ test('without a connection, or while one is lost, it tells that no answer can co
   await rig.sequence.extend([1, 2, 3]);
   assert.deepEqual(seen, [false, false, true]);
 });
+
+test('a server that loads the model is asked again soon, for ten minutes', async () => {
+  const rig = new Rig();
+  await rig.backend.open();
+  const loading = { code: 'model_loading', retryable: true, retryAfter: 30 };
+  rig.peer.failures = [loading, loading, { ...loading, retryAfter: 1 }];
+  assert.deepEqual(await rig.extend([1]), truth([1]));
+  assert.deepEqual(rig.waits, [5, 5, 1]);
+  rig.peer.failures = Array(999).fill(loading);
+  await assert.rejects(rig.extend([1, 2]), { code: 'model_loading' });
+  assert.equal(rig.now, 611);
+});
+
+test('a model that others keep out of the memory is told at once', async () => {
+  const rig = new Rig();
+  await rig.backend.open();
+  rig.peer.failures = [{ code: 'model_busy', retryable: true, retryAfter: 1 }];
+  await assert.rejects(rig.extend([1]), { code: 'model_busy' });
+  assert.deepEqual(rig.waits, []);
+});

@@ -49,6 +49,10 @@ test('what was saved is loaded again', () => {
 /** @type {[keyof Settings, unknown][]} */
 const INVALID = [
   ['theme', 'pink'],
+  ['model', ''],
+  ['model', '../x'],
+  ['model', '.x'],
+  ['model', 'x'.repeat(65)],
   ['theme', 'constructor'],
   ['temperature', -0.1],
   ['temperature', 101],

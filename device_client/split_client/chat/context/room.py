@@ -101,6 +101,10 @@ class ChatContext:
             raise ContextInvalid(f"a budget has at least 64 tokens, not {tokens}")
         self._budget, self._declined = tokens, False
 
+    def be_like(self, other: ChatContext) -> None:
+        """Have the policy of another chat, and its budget where one is set."""
+        self._policy, self._budget, self._declined = other._policy, other._budget, False
+
     def fill(self) -> Fill:
         """How full it is now. Raises what rendering the chat raises."""
         chat, tokens = self._conversation.messages, self._tokens()

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from split_client.api import ChatSession, Message, SplitClient
 from split_client.errors import ClientError
+from split_client.noise.words import OTHER_NOISE_LINE
 from split_client.saved_chats.document import (
     SavedConversation,
     load_conversation,
@@ -19,6 +20,7 @@ from split_client.saved_chats.names import checked_name, folded, is_path, title_
 from split_client.saved_chats.search import Found, look
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.forget import Forget
+from split_client.terminal.commands.models import Models
 from split_client.terminal.commands.turns import Turns
 from split_client.terminal.input.reader import PROMPT
 from split_client.terminal.output.fold import cut, room
@@ -46,6 +48,7 @@ class Chats:
     folder: ChatFolder
     turns: Turns
     forget: Forget
+    models: Models
 
     def group(self) -> Group:
         return Group(
@@ -103,16 +106,18 @@ class Chats:
         self.screen.note(f"loaded {counted(len(saved.messages), 'message')} {source}")
         if saved.redaction is not None:
             self.screen.note(redaction_line(self.chat.redaction))
+        following = self.models.of_saved(saved)
+        if following == "stay":
+            self._tell_of(saved)
+        if self.screen.interactive:
+            show_last(saved.messages, self.screen)
+        return following
+
+    def _tell_of(self, saved: SavedConversation) -> None:
         if saved.model and saved.model != self.client.manifest.name:
             self.screen.note(f"they were another model's: {one_line(saved.model)}")
         if self.chat.noise is not None and saved.messages:
-            self.screen.note(
-                "a saved chat has no key of its noise: what was sent of it before this start goes "
-                "with other noise now, which the server can average, and counts anew"
-            )
-        if self.screen.interactive:
-            show_last(saved.messages, self.screen)
-        return "stay"
+            self.screen.note(OTHER_NOISE_LINE)
 
     def list(self, text: str) -> Next:
         seen = look(self.folder, text.split(), _LISTED)
@@ -190,8 +195,15 @@ class Chats:
 
     def _saved(self) -> SavedConversation:
         noised = self.turns.noised or self.chat.noise is not None
-        name, redaction = self.client.manifest.name, self.chat.redaction.document()
-        return SavedConversation(name, self.chat.messages, noised, redaction)
+        manifest, redaction = self.client.manifest, self.chat.redaction.document()
+        return SavedConversation(
+            manifest.name,
+            self.chat.messages,
+            noised,
+            redaction,
+            self.client.model,
+            manifest.digest,
+        )
 
     def _show(self, found: Found) -> None:
         facts = f"{found.file.changed:%Y-%m-%d %H:%M} · {counted(found.messages, 'message')}"

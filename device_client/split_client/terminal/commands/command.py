@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Next: TypeAlias = Literal["stay", "answer", "edit", "quit"]
-"""What the chat does when a command is done."""
+Next: TypeAlias = Literal["stay", "answer", "edit", "switch", "quit"]
+"""What the chat does when a command is done; ``switch``: it goes on with another model."""
 
 
 @dataclass(frozen=True, slots=True)

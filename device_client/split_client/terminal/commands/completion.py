@@ -20,9 +20,15 @@ _MOST = 50
 
 
 class Completion:
-    """Names of commands, and behind some of them names of chats, presets, settings, files."""
+    """Names of commands, and behind some names of chats, presets, models, settings, files."""
 
-    def __init__(self, names: Iterable[str], chats: ChatFolder, presets: PresetFolder) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        chats: ChatFolder,
+        presets: PresetFolder,
+        models: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
         self._names = sorted(names)
 
         def chat_names(_: str) -> list[str]:
@@ -34,6 +40,7 @@ class Completion:
             "save": chat_names,
             "delete": chat_names,
             "rename": chat_names,
+            "model": lambda _: models(),
             "form": lambda _: _FORMS,
             "context": lambda _: (*POLICIES, "budget "),
             "brightness": lambda _: (*MODES, "off"),

@@ -20,6 +20,7 @@ from split_client.terminal.commands.forget import Forget
 from split_client.terminal.commands.form import Forms
 from split_client.terminal.commands.help import show_help
 from split_client.terminal.commands.meter import Meter
+from split_client.terminal.commands.models import Models
 from split_client.terminal.commands.redact import Redact
 from split_client.terminal.commands.server import Server
 from split_client.terminal.commands.settings import Settings
@@ -30,6 +31,7 @@ from split_client.terminal.commands.views import Views
 from split_client.terminal.commands.visible import Visible
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.sampling import SettingInvalid
+from split_client.terminal.switching.way import Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,13 @@ class CommandLine:
         attention: AttentionView,
         adapter: AdapterView,
         folders: Folders,
+        way: Way | None = None,
     ) -> None:
         self._screen = screen
         self.turns = Turns(chat, screen)
         forget = Forget(client, chat, screen, self.turns)
-        self.chats = Chats(client, chat, screen, folders.chats, self.turns, forget)
+        models = Models(client, screen, way)
+        self.chats = Chats(client, chat, screen, folders.chats, self.turns, forget, models)
         self.files = Files(screen)
         self.server = Server(client, chat, screen, attention, forget)
         self.visible = Visible(chat, screen, attention)
@@ -68,6 +72,7 @@ class CommandLine:
             System(chat, screen, folders.presets).group(),
             Settings(client, chat, screen).group(),
             Forms(chat, screen).group(),
+            models.group(),
             Views(attention, adapter).group(),
             self.context.group(),
             Brightness(chat, screen).group(),
@@ -90,7 +95,16 @@ class CommandLine:
             for name in command.names
         }
 
-        self.completion = Completion(self._commands, folders.chats, folders.presets)
+        self.completion = Completion(self._commands, folders.chats, folders.presets, models.names)
+
+    def hand_over(self, other: CommandLine, *, noised: bool) -> None:
+        """Have the same chat go on in ``other``: its file, and what waits for the next message.
+
+        ``noised``: some of it was sent with noise here.
+        """
+        other.turns.kept, other.turns.draft = self.turns.kept, self.turns.draft
+        other.turns.noised = self.turns.noised or noised
+        other.files.waiting[:] = self.files.waiting
 
     def run(self, line: str) -> Next:
         """Carry out ``line``, which begins with a slash. Raises ClientError."""

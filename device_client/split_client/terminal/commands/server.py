@@ -16,6 +16,7 @@ from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted, masks_line, traffic_line
 from split_client.terminal.sampling import SettingInvalid
 from split_client.terminal.server_panel import Observed, panel
+from split_client.terminal.switching.chosen import model_words
 from split_client.terminal.tally import Tally
 from split_client.terminal.verified import record_lines
 from split_wire.errors import SplitError
@@ -87,6 +88,7 @@ class Server:
             replica=self.client.replica,
             streamed=self.client.streamed,
             layers=self.client.manifest.num_layers,
+            model=model_words(self.client),
         )
 
     def _redacted(self) -> str | None:

@@ -7,6 +7,7 @@ from split_client.chat.context.fill import Fill
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.generation.speculation.wanted import Drafts
 from split_client.terminal.output.sanitise import one_line
+from split_client.transport.channel import Loading
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _REASONS = {
@@ -35,6 +36,14 @@ def duration(value: float) -> str:
     if value < 90:
         return f"{max(1, round(value))} s"
     return f"{value / 60:.0f} min" if value < 5400 else f"{value / 3600:.1f} h"
+
+
+def loading_line(notice: Loading) -> str:
+    """What a wait for a model is for, and about how long it may be."""
+    return (
+        f"{one_line(notice.reason.partition('; ')[0], 120)}, about {duration(notice.delay)}; it "
+        "goes on by itself, Ctrl-C stops"
+    )
 
 
 def total_of(fill: Fill) -> str:

@@ -4,6 +4,9 @@ import { saveFile } from '../view/download.js';
 import { isExposed } from '../view/origin.js';
 import { t } from '../words/languages/words.js';
 import { useApp } from './context.jsx';
+import { Lazy } from './lazy.jsx';
+
+const otherModel = () => import('./chat/other_model.jsx');
 
 /** What is wrong with the connection or the storage, and what plain http loses, above the messages. */
 export function Banners() {
@@ -11,6 +14,7 @@ export function Banners() {
   const [hidden, setHidden] = useState(false);
   const phase = app.connection.phase.value;
   const notice = app.notice.value;
+  const chat = app.library.chat.value;
   return (
     <div role="status">
       <NotSaved />
@@ -28,6 +32,9 @@ export function Banners() {
             {t('Try now')}
           </button>
         </div>
+      )}
+      {chat.leaf !== null && chat.served !== undefined && chat.served !== app.settings.value.model && (
+        <Lazy key={chat.id} load={otherModel} onMissing={() => {}} />
       )}
       {isExposed(location) && !hidden && (
         <div class="banner">

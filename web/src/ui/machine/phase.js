@@ -7,13 +7,14 @@
  *   | 'offline' | 'failed'} PhaseName
  */
 /**
- * `server`: what it said when it was last reached; `problem`: why the page stands where it stands.
+ * `server`: what it said when it was last reached; `problem`: why the page stands where it stands; while it connects:
+ * the server reads the model into its memory first.
  * @typedef {{name: PhaseName, server: Connected | null, problem: Problem | null, doneBytes: number}} Phase
  */
 /**
  * @typedef {{type: 'connect'} | {type: 'connected', server: Connected} | {type: 'download'}
  *   | {type: 'paused', doneBytes: number} | {type: 'downloaded'} | {type: 'prepared'}
- *   | {type: 'removed'} | {type: 'failed', problem: Problem}} PhaseEvent
+ *   | {type: 'loading', problem: Problem} | {type: 'removed'} | {type: 'failed', problem: Problem}} PhaseEvent
  */
 
 /** @type {Phase} */
@@ -55,6 +56,8 @@ export function next(phase, event) {
       return { ...phase, name: 'ready' };
     case 'removed':
       return { ...phase, name: 'connecting', doneBytes: 0, problem: null };
+    case 'loading':
+      return { ...phase, name: 'connecting', problem: event.problem };
     case 'failed':
       return failed(phase, event.problem);
   }

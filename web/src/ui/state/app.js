@@ -63,7 +63,8 @@ export class App {
     /** The reply that another one would equal. @type {Signal<string | null>} */
     this.repeating = signal(null);
     const transport = () => this.settings.value.transport;
-    this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, salt: cacheSalt, routing, transport, now: clock?.now });
+    this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, salt: cacheSalt, routing, transport, now: clock?.now,
+      model: () => this.settings.value.model });
     const defaults = () => {
       const { system, adapter, noise, redaction } = this.settings.value;
       return { system, adapter, noise, redaction: begunRedaction(redaction) };
@@ -143,6 +144,13 @@ export class App {
     } catch (error) {
       this._tell(error);
     }
+  }
+
+  /** Goes on with another of the server's models, null: its first; not while a reply is written. @param {string | null} model */
+  async useModel(model) {
+    if (this.replies.running.value || model === this.settings.value.model) return;
+    this.change({ model });
+    await this.connection.change();
   }
 
   /** The message that is being written, with the files that go with it; '': none. */

@@ -26,16 +26,18 @@ export class Connection {
   /**
    * @param {{spawn: () => Engine, url: string, token: () => string | null, forget?: () => void,
    *   salt?: () => string | null, routing?: import('./needs.js').Routing | null, transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry,
-   *   every?: (run: () => void, ms: number) => () => void}} needs
+   *   every?: (run: () => void, ms: number) => () => void, model?: () => string | null}} needs
    *   `spawn` starts an engine worker; `forget` takes the token out of this browser; `salt` is this browser's own,
    *   for servers that take no token; `routing`: its routing id; `now` in milliseconds;
-   *   `every` until what it returns is called
+   *   `every` until what it returns is called; `model`: the name of one of the server's, null: its first
    */
   constructor({
     spawn, url, token, forget = () => {}, salt = () => null, routing = null, transport, now = () => performance.now(), retry, every = repeatedly,
+    model = () => null,
   }) {
     this._spawn = spawn;
     this._url = url;
+    this._model = model;
     this._token = token;
     this._forget = forget;
     this._salt = salt;
@@ -73,6 +75,27 @@ export class Connection {
     return this._engine;
   }
 
+  /** Of the model: the token and the routing id are those of the server, whichever it is. */
+  get url() {
+    const name = this.model;
+    return name === null ? this._url : `${this._url}/m/${name}`;
+  }
+
+  /** By which name it was asked for; null: the server's first. */
+  get model() {
+    return this._model();
+  }
+
+  /** Another model of the same server was chosen: nothing of the one before is shown. */
+  change() {
+    this.phase.value = START;
+    this.progress.value = null;
+    this.prepared.value = null;
+    this.ends.value = null;
+    this._expected.clear();
+    return this.connect();
+  }
+
   /** Frees what the server holds of a chat; a connection that is gone has freed it. @param {string} id */
   closeChat(id) {
     void this._engine?.closeChat(id).catch(() => {});
@@ -106,7 +129,7 @@ export class Connection {
       // A token has its keeper's other devices find what this one left on the server.
       const cacheSalt = this._shown === null ? this._salt() : null;
       const where = {
-        url: this._url, token: this._shown, transport: this._transport(), cacheSalt, routing: this._routing?.id() ?? null,
+        url: this.url, token: this._shown, transport: this._transport(), cacheSalt, routing: this._routing?.id() ?? null,
       };
       const server = await this.engine.connect(where);
       if (!current()) return;
@@ -210,7 +233,12 @@ export class Connection {
     if (problem.code === 'engine_failed') this._drop();
     // The server was started again with another model: ask it anew.
     if (problem.code === 'weights_changed') return void this.connect();
-    if (problem.code === 'paused') {
+    if (problem.code === 'model_loading') {
+      this._go({ type: 'loading', problem });
+      // The server holds each question until the model is there: no need to ask more and more seldom.
+      this._retry.succeeded();
+      this._retry.wait();
+    } else if (problem.code === 'paused') {
       this._go({ type: 'paused', doneBytes: this.progress.value?.done ?? this.phase.value.doneBytes });
     } else {
       this._fail(problem);

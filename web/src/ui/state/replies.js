@@ -97,7 +97,7 @@ export class Replies {
     const { manifest } = /** @type {import('../../engine/messages.js').Connected} */ (
       this._connection.phase.value.server
     );
-    const chat = { ...asked, model: manifest.name, params: wishes.params };
+    const chat = { ...asked, model: manifest.name, served: this._connection.model, params: wishes.params };
     // Other tabs look when the chat is saved.
     this._endOfWriting = this._writers.begin(chat.id);
     this._library.put(chat);

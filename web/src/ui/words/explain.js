@@ -47,7 +47,7 @@ export function cannotSend(phase) {
     case 'ready':
       return null;
     case 'connecting':
-      return t('Connecting to the server…');
+      return phase.problem ? t('The server loads the model…') : t('Connecting to the server…');
     case 'needs_token':
       return t('This browser is not paired with the server yet.');
     case 'needs_download':
@@ -70,6 +70,8 @@ function whyWaiting(code) {
       return t('Waiting for a place on the server');
     case 'too_many_sessions':
       return t('All places on the server are taken. Waiting for one');
+    case 'model_loading':
+      return t('The server loads the model. Waiting for it');
     case 'cache_full':
       return t('The server’s memory is full. Waiting for room');
     default:

@@ -78,3 +78,9 @@ test('an error of a reply concerns the page only where it says so', () => {
   assert.equal(meaningForPage('connection_lost'), 'offline');
   assert.equal(meaningForPage('prompt_too_long'), null);
 });
+
+test('a model that the server loads is connected to, with the reason for the wait', () => {
+  const phase = after({ type: 'connect' }, { type: 'loading', problem: problem('model_loading') });
+  assert.deepEqual([phase.name, phase.problem?.code], ['connecting', 'model_loading']);
+  assert.equal(next(phase, { type: 'connected', server: SERVER }).problem, null);
+});

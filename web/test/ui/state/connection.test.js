@@ -246,3 +246,32 @@ test('of a chat with noise nothing begins before its message is sent', async () 
   all.connection.expect(/** @type {any} */ ({ id: 'a', noise: { on: true } }));
   assert.deepEqual(all.engines[0].expected, []);
 });
+
+test('a model of several has a path of its own, and another one is connected to from the beginning', async () => {
+  /** @type {string | null} */
+  let name = null;
+  const all = harness({ model: () => name });
+  const { connection, engines } = all;
+  await ready(all);
+  assert.equal(engines[0].last('connect').args[0].url, 'http://host');
+  name = 'b';
+  void connection.change();
+  assert.deepEqual([connection.phase.value.name, connection.phase.value.server, connection.ends.value], ['connecting', null, null]);
+  assert.equal(engines[0].last('connect').args[0].url, 'http://host/m/b');
+  assert.equal(engines[0].last('connect').args[0].token, 'secret-token');
+});
+
+test('a model that is being loaded is asked for again, at the same pace, until it is there', async () => {
+  const all = harness();
+  const { connection, engines, timer } = all;
+  void connection.connect();
+  for (let i = 0; i < 3; i++) {
+    engines[0].last('connect').reject(new AppError('model_loading', 'it is being loaded'));
+    await settled();
+    assert.deepEqual([connection.phase.value.name, connection.phase.value.problem?.code], ['connecting', 'model_loading']);
+    timer.run?.();
+  }
+  engines[0].last('connect').resolve(SERVER);
+  await settled();
+  assert.deepEqual([connection.phase.value.name, connection.phase.value.problem], ['preparing', null]);
+});

@@ -21,10 +21,12 @@ test('only a ready page can send; every other one says why not', () => {
   assert.equal(new Set(words).size, names.length);
   assert.ok(words.every(Boolean));
   assert.equal(cannotSend({ ...START, name: 'ready' }), null);
+  const problem = { code: 'model_loading', message: 'words' };
+  assert.equal(cannotSend({ ...START, problem }), 'The server loads the model…');
 });
 
 test('a server that lets this device wait is told with what is awaited and the next try', () => {
-  const words = ['opening', 'too_many_sessions', 'cache_full', 'overloaded'].map((code) =>
+  const words = ['opening', 'too_many_sessions', 'cache_full', 'model_loading', 'overloaded'].map((code) =>
     whatHappened({ type: 'waiting', code, delay: 3.6 }));
   assert.equal(words[1], 'All places on the server are taken. Waiting for one; next try in 4 s.');
   assert.equal(new Set(words).size, words.length);

@@ -9,14 +9,14 @@ const RECENT = 3;
 /** A chat without messages: what is still to be done, or what this is and how one may begin. */
 export function EmptyChat() {
   const app = useApp();
-  const { name, server } = app.connection.phase.value;
+  const { name, server, problem } = app.connection.phase.value;
   if (name !== 'ready' && name !== 'connecting' && name !== 'preparing') return <SetupCard />;
   const chats = server?.manifest.hasTemplate !== false;
   return (
     <div class="empty">
       <Icon name="mark" class="mark" />
       <h2>{server ? server.manifest.name : 'Gatelink'}</h2>
-      <p>{wordsOf(name)}</p>
+      <p>{name === 'connecting' && problem ? t('The server loads the model; the page goes on by itself.') : wordsOf(name)}</p>
       {name === 'preparing' && <Prepared />}
       {name === 'ready' && !chats && (
         <p>{t('This model was not made for chats: it continues what you write.')}</p>

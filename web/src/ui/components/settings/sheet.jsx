@@ -6,6 +6,7 @@ import { NoiseSection } from '../noise/section.jsx';
 import { RedactionSection } from '../redaction/section.jsx';
 import { Sheet } from '../sheet.jsx';
 import { ChatsSection } from './chats_section.jsx';
+import { ModelChoice } from './model_choice.jsx';
 import { ModelSection } from './model_section.jsx';
 import { PageSection } from './page_section.jsx';
 import { SamplingSection } from './sampling_section.jsx';
@@ -48,6 +49,7 @@ function Panel({ tab }) {
     case 'chat':
       return (
         <>
+          <ModelChoice />
           <ThisChat />
           <RedactionSection />
           <NoiseSection />

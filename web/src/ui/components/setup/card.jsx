@@ -52,6 +52,11 @@ function Failed({ problem }) {
             {t('Try again')}
           </button>
         )}
+        {app.connection.model !== null && /^(unknown_model|model_busy|not_found|http_404)$/.test(problem?.code ?? '') && (
+          <button type="button" class="button" onClick={() => void app.useModel(null)}>
+            {t('Use the server’s first model')}
+          </button>
+        )}
         {damaged && (
           <button type="button" class="button danger" onClick={() => void app.connection.remove(digest)}>
             {t('Delete the model here')}

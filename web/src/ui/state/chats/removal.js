@@ -1,5 +1,6 @@
 // Chats deleted on this device, and what a server keeps of them.
 import { said } from '../../../chats/said.js';
+import { AppError } from '../../../common/errors.js';
 import { forgottenWords } from '../../words/forgotten.js';
 import { t } from '../../words/languages/words.js';
 
@@ -7,6 +8,8 @@ import { t } from '../../words/languages/words.js';
 
 const stillKept = () =>
   t('The chat is deleted here; the server could not be asked to delete what it keeps of it, which goes by itself');
+const otherModel = () =>
+  t('The chat was with another model: choose that one in the settings to have the server delete what it keeps');
 const keyKept = () =>
   t('The chat is deleted, but the key of its noise is still in this browser: undo and delete it again');
 
@@ -61,6 +64,8 @@ export class Removal {
     const replies = said(chat);
     // What was never answered was kept nowhere.
     if (!replies.length) return { positions: 0, left: 0, earlier: true };
+    // Names of its rows are made with that model's tokenizer.
+    if (chat.served !== undefined && chat.served !== this._connection.model) throw new AppError('other_model', otherModel());
     // Of a chat with noise no plain row may be named: that would tell of its text.
     return this._gate.of(chat).forgetChat(chat.id, chat.noise ? [] : replies);
   }

@@ -3,6 +3,7 @@ import attention from './de/attention.js';
 import connection from './de/connection.js';
 import context from './de/context.js';
 import fields from './de/fields.js';
+import models from './de/models.js';
 import privacy from './de/privacy.js';
 import redaction from './de/redaction.js';
 import replies from './de/replies.js';
@@ -14,6 +15,7 @@ export default {
   ...connection,
   ...context,
   ...fields,
+  ...models,
   ...privacy,
   ...redaction,
   ...replies,

@@ -1,0 +1,1 @@
+"""The models of one server: which there are, and the wait for one that it loads."""
