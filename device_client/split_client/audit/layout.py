@@ -30,7 +30,7 @@ from split_client.model.ends import DeviceEnds
 # Of the time, for what a model writes.
 _WRITING = 0.25
 # Shares of the prior: of counts beside the audited model, of another model beside both.
-_COUNTED, _FOREIGN = 0.4, 0.5
+_COUNTED, _FOREIGN = 0.25, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,8 @@ def laid_out(
     # Messages of the model that has read more, where there are two.
     texts = replace(texts, written=(its or running).written(effort.written, seed, allowance))
     counts = TokenPrior(model, texts, [one.question for one in material.questions])
-    made = ModelPrior(model, running.flock(stack), model.behind(texts.typical))
+    # Behind messages of other people it expects more of the same, and every session reads them.
+    made = ModelPrior(model, running.flock(stack), model.prefix)
     language = Blend([(_COUNTED, counts), (1.0 - _COUNTED, made)])
     if its is not None:
         foreign = ForeignPrior(model, its.model, its.flock(stack), its.model.behind(texts.typical))
