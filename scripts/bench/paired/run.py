@@ -8,13 +8,12 @@ template, and ``--corpora`` is as for the outside attack::
     split-server serve --model .demo/smollm2 --port 8311
     python -m scripts.bench.paired.run --url http://127.0.0.1:8311 --corpora FOLDER
 
-Without ``--written`` (a JSON list of messages that the model wrote) the counts have none of them.
+The model writes messages for the counts at that server first, as it does in an audit.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from split_client.api import SplitClient
 from split_client.audit.attacks.knowledge import Mechanism, PublicModel
 from split_client.audit.attacks.language.blend import Blend
 from split_client.audit.attacks.language.fitted import shares
+from split_client.audit.attacks.language.written import written
 from split_client.audit.attacks.lattice.field import field_of
 from split_client.audit.attacks.lattice.guessed import guessed
 from split_client.audit.attacks.lattice.search import Breadth, Prior, search
@@ -40,7 +40,10 @@ from split_client.audit.attacks.nearest import likelihoods_of
 from split_client.audit.attacks.ngram.trained import TokenPrior
 from split_client.audit.device.prompts import built_in_questions, built_in_tasks
 from split_client.audit.effort import FULL
+from split_client.audit.reach import Reach
+from split_client.audit.session import AllStates
 from split_client.audit.texts.sources import public_texts
+from split_client.transport.endpoint import Endpoint
 
 _LEVELS, _MESSAGES, _DRAWS = (0.1, 0.2, 0.3, 0.4, 0.5), 12, 4000
 _OUTSIDE, _OWN = Beam(200, 1500, 12.0), 0.75
@@ -49,9 +52,9 @@ _OUTSIDE, _OWN = Beam(200, 1500, 12.0), 0.75
 class Audit:
     """The audit's attacks on rows: by counts, and by counts and the model."""
 
-    def __init__(self, public: PublicModel, causal: Causal, written: tuple[str, ...]) -> None:
+    def __init__(self, public: PublicModel, causal: Causal, made: tuple[str, ...]) -> None:
         questions = [one.question for one in built_in_questions()]
-        texts = replace(public_texts(), written=written)
+        texts = replace(public_texts(), written=made)
         self._public, self._counts = public, TokenPrior(public, texts, questions)
         own = Tree(causal, public.prefix, len(self._counts.lead))
         requests = [(*public.tokens(text), *public.suffix[:1]) for text in built_in_tasks()]
@@ -80,16 +83,25 @@ def main() -> None:
     target, causal = Target.load(options.model), Causal(Path(options.model))
     grams = prior_of(target, options.corpora, templates=False)
     outside = Language(causal, grams, target.before, target.after[0], _OWN)
-    written = () if options.written is None else tuple(json.loads(options.written.read_text()))
     print("| noise | attack | audit | outside | difference |\n| --- | --- | --- | --- | --- |")
     with SplitClient(options.url) as client:
-        audit = Audit(PublicModel(client.ends, []), causal, written)
+        public = PublicModel(client.ends, [])
+        audit = Audit(public, causal, _written(client, public, options.url, options.written))
         for level in options.levels:
             channel = Channel(target, level, None, options.seed)
             chosen = list(enumerate(messages(target)))[options.skip :][: options.messages]
             right = [_hits(channel, audit, outside, message, index) for index, message in chosen]
             for name in ("ngram", "language"):
                 print(_line(level, name, right), flush=True)
+
+
+def _written(client: SplitClient, public: PublicModel, url: str, count: int) -> tuple[str, ...]:
+    reach = Reach(Endpoint.parse(url))
+    sessions = [AllStates(reach, client.manifest) for _ in range(FULL.flock)]
+    found = tuple(written(public, sessions, count, np.random.default_rng(0)))
+    for session in sessions:
+        session.close()
+    return found
 
 
 def _hits(
@@ -120,7 +132,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", default=".demo/smollm2", help="a folder with a checkpoint")
     parser.add_argument("--url", required=True, help="a server of it")
     parser.add_argument("--corpora", type=Path, required=True)
-    parser.add_argument("--written", type=Path, help="messages that the model wrote, JSON")
+    parser.add_argument("--written", type=int, default=220, help="messages that the model writes")
     parser.add_argument("--levels", type=float, nargs="+", default=_LEVELS)
     parser.add_argument("--messages", type=int, default=_MESSAGES, help="how many")
     parser.add_argument("--skip", type=int, default=0, help="so many at the beginning")
