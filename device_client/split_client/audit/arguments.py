@@ -80,7 +80,7 @@ def add_audit_arguments(parser: ArgumentParser) -> None:
         "--beam",
         type=_beam,
         metavar="N",
-        help="texts that models follow at a time: more find more and take longer (default: 32, 12 "
+        help="texts that models follow at a time: more find more and take longer (default: 32, 24 "
         "with --quick)",
     )
     parser.add_argument(

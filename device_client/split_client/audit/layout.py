@@ -12,13 +12,14 @@ from split_client.audit.allowance import Allowance
 from split_client.audit.attacks.attacker import Attacker
 from split_client.audit.attacks.knowledge import PublicModel
 from split_client.audit.attacks.language.blend import Blend
+from split_client.audit.attacks.language.fitted import shares
 from split_client.audit.attacks.language.flock import Flock
 from split_client.audit.attacks.language.foreign import ForeignPrior
 from split_client.audit.attacks.language.model import ModelPrior
 from split_client.audit.attacks.language.written import written
 from split_client.audit.attacks.ngram.trained import TokenPrior
 from split_client.audit.bench import Bench
-from split_client.audit.device.prompts import Prompt, Question
+from split_client.audit.device.prompts import Prompt, Question, built_in_tasks
 from split_client.audit.device.truth import truths
 from split_client.audit.device.victim import Victim
 from split_client.audit.effort import Effort
@@ -27,10 +28,11 @@ from split_client.audit.session import AllStates
 from split_client.audit.texts.sources import public_texts
 from split_client.model.ends import DeviceEnds
 
-# Of the time, for what a model writes.
-_WRITING = 0.25
-# Shares of the prior: of counts beside the audited model, of another model beside both.
-_COUNTED, _FOREIGN = 0.4, 0.5
+# Of the time, for what a model writes, and for how much is believed of it beside counts.
+_WRITING, _FITTING = 0.25, 0.1
+# Shares of the prior: of counts beside the audited model where there is no time to fit them, of
+# another model beside both.
+_COUNTED, _FOREIGN = 0.25, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,9 @@ def laid_out(
     # Messages of the model that has read more, where there are two.
     texts = replace(texts, written=(its or running).written(effort.written, seed, allowance))
     counts = TokenPrior(model, texts, [one.question for one in material.questions])
-    made = ModelPrior(model, running.flock(stack), model.behind(texts.typical))
-    language = Blend([(_COUNTED, counts), (1.0 - _COUNTED, made)])
+    # Behind messages of other people it expects more of the same, and every session reads them.
+    made = ModelPrior(model, running.flock(stack), model.prefix)
+    language = _weighed(model, counts, made, allowance)
     if its is not None:
         foreign = ForeignPrior(model, its.model, its.flock(stack), its.model.behind(texts.typical))
         language = Blend([(_FOREIGN, foreign), (1.0 - _FOREIGN, language)])
@@ -98,6 +101,17 @@ def laid_out(
         seed,
         allowance,
     )
+
+
+def _weighed(
+    model: PublicModel, counts: TokenPrior, made: ModelPrior, allowance: Allowance
+) -> Blend:
+    """Both as one, as everyday requests are likeliest, which neither counts nor messages have."""
+    requests = [(*model.tokens(text), *model.suffix[:1]) for text in built_in_tasks()]
+    worth: tuple[float, ...] = (_COUNTED, 1.0 - _COUNTED)
+    with allowance.part(_FITTING):
+        worth = shares((counts, made), counts.lead, requests)
+    return Blend(list(zip(worth, (counts, made), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

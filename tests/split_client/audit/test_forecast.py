@@ -10,7 +10,7 @@ from split_client.audit.forecast import Foreteller, Pace, expected, in_words
 
 def test_the_forecast_counts_messages_replies_and_releases_of_every_mode() -> None:
     # Eight messages of 10 tokens in six noised modes, of which half a step each is alone's.
-    steps = 0.4 * 12 * 6 * 2 * 80
+    steps = 0.4 * 24 * 6 * 2 * 80
     whole = 0.5 * steps + 7 * 4 * 12
     assert expected(Pace(0, 0.1, 0, 0), QUICK, [10] * 8, 1, 6) == pytest.approx(0.1 * whole)
     assert expected(Pace(2, 0, 0, 0), QUICK, [10] * 8, 1, 6) == pytest.approx(2 * 8 * (1 + 6 * 3))

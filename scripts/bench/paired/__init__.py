@@ -1,0 +1,1 @@
+"""The audit's attacks and one from outside on the same rows."""
