@@ -140,8 +140,8 @@ def running_server(
     sockets = listen(doorway.host, config.port)
     others = [] if address is None else listen(address.host, address.port or 0)
     upkeep = certificate_upkeep(doorway.certificate)
-    served = _served(config, parts) if served is None else served(config)
-    app = SplitApp(served, config, doorway.policy, doorway.pairing, upkeep)
+    models = _served(config, parts) if served is None else served(config)
+    app = SplitApp(models, config, doorway.policy, doorway.pairing, upkeep)
     with ops_listening(config, doorway.policy, app) as ops:
         started = threading.Event()
         loops: list[asyncio.AbstractEventLoop] = []

@@ -195,6 +195,8 @@ class DeviceTurns:
 
     def _until(self, seat: Seat) -> float:
         """Seconds until ``seat``, which waits, may go if nothing changes; 0: now."""
+        if len(self._seats) == 1 and not self._aside_until:
+            return 0.0
         if self._holder is not None or self._first() is not seat:
             return math.inf
         now = self._clock()

@@ -11,6 +11,7 @@ import pytest
 from transformers import AutoTokenizer
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from split_client.api import SplitClient
 from split_client.generation.sampling.params import SamplingParams
@@ -56,7 +57,7 @@ def unload(server: RunningServer, name: str) -> None:
 
 @pytest.mark.parametrize("transport", ["websocket", "http"])
 def test_tokens_of_both_models_are_those_of_generate(
-    server: RunningServer, tiny_path: Path, other_path: Path, tmp_path: Path, transport: str
+    server: RunningServer, tiny_path: Path, other_path: Path, tmp_path: Path, transport: Any
 ) -> None:
     for path, below in ((tiny_path, ""), (other_path, "/m/other"), (tiny_path, "/m/first")):
         where = f"{server.url}{below}"
@@ -139,7 +140,9 @@ def test_a_socket_is_taken_before_its_model_is_there_and_outlives_it(
 ) -> None:
     with two_models() as server:
         url = f"ws://127.0.0.1:{server.port}/m/other{STREAM_PATH}?s=anything"
-        with connect(url, subprotocols=[SUBPROTOCOL], proxy=None, compression=None) as socket:
+        with connect(
+            url, subprotocols=[Subprotocol(SUBPROTOCOL)], proxy=None, compression=None
+        ) as socket:
 
             def exchange(device: ClientProtocol, frame: bytes) -> object:
                 socket.send(frame)

@@ -49,7 +49,7 @@ def test_the_faster_one_is_used(
 
         return timed
 
-    monkeypatch.setattr(choice.time, "perf_counter", lambda: now)
+    monkeypatch.setattr(choice, "working_seconds", lambda: now)
     slower = 2.0 if kept == MODULES else 0.5
     monkeypatch.setattr(DecodePlan, "forward", taking(slower, DecodePlan.forward))
     kind = type(backbone.module)
