@@ -35,6 +35,12 @@ class Threads:
         self._started = 0
         self._idle = threading.Semaphore(0)
         self._closed = False
+        self._busy = set[int]()
+
+    @property
+    def at_work(self) -> bool:
+        """Whether a job is under way, whose caller may have left."""
+        return bool(self._busy)
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """Return or raise what ``work`` does on a thread. A job whose caller left is not begun.
@@ -86,8 +92,11 @@ class Threads:
             self._started += 1
 
     def _work(self) -> None:
+        own = threading.get_ident()
         while (job := self._jobs.get()) is not None:
+            self._busy.add(own)
             job()
+            self._busy.discard(own)
             self._idle.release()
 
 

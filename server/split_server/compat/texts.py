@@ -9,13 +9,15 @@ would end this one.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from split_client.errors import PromptTooLong
+from split_client.errors import PromptTooLong, TemplateTooCostly, TextTooCostly
 from split_client.model.ends import DeviceEnds
 from split_server.compat.text_process import TextProcess
 from split_server.compat.turns import Turns
 from split_server.threads import Threads
+from split_wire.errors import ShuttingDown
 
 _T = TypeVar("_T")
 # Characters, or tokens, that take a few milliseconds.
@@ -43,6 +45,7 @@ class Texts:
         self._long_turns, self._whole_turns, self._render_turns = Turns(), Turns(), Turns()
         # For requests whose text is in memory several times while it is parsed and tokenized.
         self.large = Turns()
+        self._closed = False
 
     async def encode(
         self, principal: str, text: str, *, special: bool = False, limit: int | None = None
@@ -93,7 +96,8 @@ class Texts:
                 lambda: self._ends.tokenizer.decode(list(ids), skip_special)
             )
         async with self._whole_turns.turn(principal):
-            return await self._whole.run(lambda: self._process.decode(list(ids), skip_special))
+            with self._while_open():
+                return await self._whole.run(lambda: self._process.decode(list(ids), skip_special))
 
     async def beside(self, principal: str, work: Callable[[], _T]) -> _T:
         """Return what ``work`` on a piece of a long text does, in turn with other principals'."""
@@ -112,7 +116,8 @@ class Texts:
         """The prompt that the model's chat template makes of ``messages`` and ``tools``, and of
         further ``variables`` of its own.
 
-        Raises TemplateMissing, TemplateFailed, TemplateTooCostly.
+        Raises TemplateMissing, TemplateFailed, TemplateTooCostly, and ShuttingDown where it is
+        closed meanwhile.
         """
 
         def work() -> str:
@@ -124,10 +129,22 @@ class Texts:
             )
 
         async with self._render_turns.turn(principal):
-            return await self._rendering.run(work)
+            with self._while_open():
+                return await self._rendering.run(work)
+
+    @contextmanager
+    def _while_open(self) -> Iterator[None]:
+        """Raises ShuttingDown where a process was ended under its work, which is nobody's fault."""
+        try:
+            yield
+        except (TemplateTooCostly, TextTooCostly):
+            if self._closed:
+                raise ShuttingDown from None
+            raise
 
     def close(self) -> None:
         """Let its threads and its process end."""
+        self._closed = True
         for threads in (self._short, self._long, self._whole, self._rendering):
             threads.close()
         self._process.close()
@@ -153,4 +170,5 @@ class Texts:
 
     async def _encode_whole(self, principal: str, text: str, special: bool) -> list[int]:
         async with self._whole_turns.turn(principal):
-            return await self._whole.run(lambda: self._process.encode(text, special))
+            with self._while_open():
+                return await self._whole.run(lambda: self._process.encode(text, special))

@@ -5,11 +5,14 @@ The application knows none of them (``split_server.serving.app``).
 
 from __future__ import annotations
 
+import logging
+import os
 import socket
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from starlette.types import ASGIApp
 
@@ -67,6 +70,7 @@ def serve(config: ServerConfig, say: Say) -> int:
     Raises ServerError.
     """
     configure_logs(config.log_format, config.log_level)
+    ran: SplitApp | None = None
     address = ollama_address(config)
     doorway = open_doorway(config, lan=config.lan, beside=None if address is None else address.host)
     require_replica(config, doorway.policy, adapter_host=config.adapter_host)
@@ -89,7 +93,7 @@ def serve(config: ServerConfig, say: Say) -> int:
             with heeding_interrupts():
                 if aside.ending:
                     raise Terminated
-                app = _load(config, doorway, presence)
+                app = ran = _load(config, doorway, presence)
             leave_out_what_is_loaded()
             say([*_models(app)])
 
@@ -105,7 +109,19 @@ def serve(config: ServerConfig, say: Say) -> int:
 
             gate.hand_over(app, announce)
             aside.wait()
+    if ran is not None and ran.rooms.at_work:
+        _end_at_once()
     return 0
+
+
+def _end_at_once() -> NoReturn:
+    """End beside a load that was given up: the libraries that it is in abort where the interpreter
+    ends under them.
+    """
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)
 
 
 def _load(config: ServerConfig, doorway: Doorway, presence: Presence) -> SplitApp:

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 import pytest
 from tokenizers import Tokenizer
 
-from split_client.errors import PromptTooLong, TextTooCostly
+from split_client.errors import PromptTooLong, TemplateTooCostly, TextTooCostly
 from split_client.model.tokenizer import ModelTokenizer
 from split_client.weights.store import ModelStore
 from split_server.checkpoint.catalog import build_catalog
@@ -22,6 +22,7 @@ from split_server.checkpoint.manifest import build_manifest
 from split_server.compat.ends import LocalEnds
 from split_server.compat.text_process import TextProcess
 from split_server.compat.texts import Texts
+from split_wire.errors import ShuttingDown, SplitError
 from tests.engines import run
 from tests.split_server.compat.full_process import TEXTS
 
@@ -89,6 +90,26 @@ def test_messages_become_the_models_prompt(local: LocalEnds) -> None:
 
     expected = local.ends.template().render(messages)
     assert run(main()) == [expected] * 4
+
+
+def test_what_is_rendered_as_all_ends_is_told_so_and_not_that_the_template_is_at_fault(
+    local: LocalEnds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model is let go while a request's template is at work, whose process ends with it."""
+
+    async def main() -> type[Exception]:
+        texts = Texts(local.ends, TextProcess(local.tokenizer))
+
+        def ended(*_: object, **__: object) -> str:
+            texts.close()
+            raise TemplateTooCostly("its process ended by itself")
+
+        monkeypatch.setattr(local.ends.template(), "render", ended)
+        with pytest.raises(SplitError) as told:
+            await texts.render(WHO, [{"role": "user", "content": TEXT}])
+        return told.type
+
+    assert run(main()) is ShuttingDown
 
 
 LONG = "Long texts, and longer ones. 東京 「é」 e\u0301\n" * 3000

@@ -73,6 +73,11 @@ class Keeper(Generic[R]):
         """All rooms in memory, those that are leaving included."""
         return [slot.room for slot in self._slots.values() if slot.room is not None]
 
+    @property
+    def at_work(self) -> bool:
+        """Whether a load, given up or not, still computes."""
+        return self._thread.at_work
+
     async def room(self, name: str, principal: str) -> R:
         """The room of the model, which is loaded first where it is not.
 

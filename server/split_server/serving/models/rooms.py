@@ -34,6 +34,10 @@ class Rooms(Protocol):
     def rooms(self) -> Sequence[Room]:
         """All that are in memory, those that are leaving included."""
 
+    @property
+    def at_work(self) -> bool:
+        """Whether a load, given up or not, still computes on a thread."""
+
     async def room(self, name: str, principal: str) -> Room:
         """The room, loaded where it is not. Raises UnknownModel, ModelLoading, ModelBusy,
         ShuttingDown.

@@ -42,6 +42,11 @@ class Single:
         """The room."""
         return [self._room]
 
+    @property
+    def at_work(self) -> bool:
+        """Nothing is loaded."""
+        return False
+
     async def room(self, name: str, principal: str) -> Room:
         """The room. Raises UnknownModel, ShuttingDown."""
         del principal

@@ -50,6 +50,10 @@ class FixedRooms:
     def rooms(self) -> Sequence[Room]:
         return list(self._rooms.values())
 
+    @property
+    def at_work(self) -> bool:
+        return False
+
     async def room(self, name: str, principal: str) -> Room:
         del principal
         if self._draining:

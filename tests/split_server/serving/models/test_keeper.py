@@ -346,7 +346,10 @@ def test_a_drain_while_a_model_is_loaded_waits_for_nothing_and_tells_whoever_wai
             await waits
         assert kept.ground.promises == []
         kept.keeper.close()
+        # Whoever ends the process hears that a thread is in the load still.
+        assert kept.keeper.at_work
         kept.ground.gate.set()
+        await reached(lambda: not kept.keeper.at_work)
 
     run(main())
 
