@@ -251,6 +251,11 @@ class AsyncSplitClient:
         return self._client.endpoint
 
     @property
+    def model(self) -> str | None:
+        """As :attr:`SplitClient.model`."""
+        return self._client.model
+
+    @property
     def manifest(self) -> Manifest:
         """The manifest of the served model, once :meth:`connect` was awaited."""
         return self._client.manifest
