@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -79,6 +80,8 @@ class ChatPage:
         buttons = self.page.get_by_role("button", name="Copy reply", exact=True)
         expect(buttons).to_have_count(number + 1, timeout=_MILLISECONDS)
         expect(self.page.get_by_role("button", name="Stop the reply")).to_have_count(0)
+        # It is drawn a moment after its buttons.
+        expect(self.reply(number)).to_have_text(re.compile(r"\S"), use_inner_text=True)
         return " ".join(self.reply(number).inner_text().split())
 
     def message(self, number: int) -> Locator:
