@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import httpx
 
-from split_client.errors import ConnectionLost, NotASplitServer, ServerRefused
+from split_client.errors import AnswerInvalid, ConnectionLost, NotASplitServer, ServerRefused
 from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.reach.diagnosis import unreachable
 from split_client.transport.refusal import read_refusal
-from split_client.transport.timed import TimedClient
+from split_client.transport.timed import TimedClient, exchange_once
 from split_client.transport.tls import tls_context
+from split_wire.errors import FrameTooLarge
 from split_wire.frame import is_frame
 from split_wire.messages import CONTENT_TYPE
 
 PATH = "/api/v1/split/forward"
 # What the library raises where no connection comes about.
 UNREACHED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
+_OK = 200
+# Of a server that does not know the address, or not this method of it.
+_UNKNOWN = (404, 405)
+_ONCE_SECONDS = 20.0
 
 
 def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -> httpx.Client:
@@ -36,6 +41,51 @@ def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -
         # A pinned authority or the system's, as for WebSockets, not the library's own list.
         verify=tls_context(endpoint) if endpoint.secure else True,
     )
+
+
+def asked_once(
+    endpoint: Endpoint,
+    token: str | None,
+    connect_timeout: float,
+    path: str,
+    what: str,
+    most: int,
+    method: str = "GET",
+    content: bytes | None = None,
+) -> bytes | None:
+    """The answer of at most ``most`` bytes to one request, whose JSON is ``content``; None: the
+    server does not know the path. ``what`` is asked for, in words.
+
+    Raises AnswerInvalid, ServerUnreachable, ConnectionLost, ServerRefused, TokenInvalid.
+    """
+    client = http_client(endpoint, token, connect_timeout)
+    timeout = httpx.Timeout(_ONCE_SECONDS, connect=connect_timeout)
+    headers = {"Content-Type": "application/json"} if content else {}
+    request = client.build_request(
+        method, endpoint.url + path, content=content, headers=headers, timeout=timeout
+    )
+    try:
+        with exchange_once(client, request, _ONCE_SECONDS) as response:
+            body = _bounded(response, most)
+    except UNREACHED as error:
+        raise unreachable(endpoint, error, connect_timeout) from error
+    except httpx.HTTPError as error:
+        raise ConnectionLost(str(error) or type(error).__name__) from error
+    if response.status_code in _UNKNOWN:
+        return None
+    if response.status_code != _OK:
+        status = f"HTTP status {response.status_code} for {what}"
+        raise read_refusal(body) or ServerRefused("not_a_split_server", status)
+    return body
+
+
+def _bounded(response: httpx.Response, most: int) -> bytes:
+    body = bytearray()
+    for part in response.iter_raw():
+        body += part
+        if len(body) > most:
+            raise AnswerInvalid(FrameTooLarge(len(body), most))
+    return bytes(body)
 
 
 class HttpTransport:

@@ -7,24 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-import httpx
-
-from split_client.errors import AnswerInvalid, ConnectionLost, ServerRefused
+from split_client.errors import AnswerInvalid
 from split_client.transport.endpoint import Endpoint
-from split_client.transport.http import UNREACHED, http_client
-from split_client.transport.reach.diagnosis import unreachable
-from split_client.transport.refusal import read_refusal
-from split_client.transport.timed import exchange_once
-from split_wire.errors import FrameTooLarge, MalformedMessage, SplitError
+from split_client.transport.http import asked_once
+from split_wire.errors import MalformedMessage, SplitError
 from split_wire.fields import Fields
 from split_wire.original.strict_json import parse_object
 
 PATH = "/api/v1/cache"
 _MAX_BYTES = 64 * 1024
-_SECONDS = 20.0
-_OK = 200
-# Of a server that does not know the address, or not this method of it.
-_UNKNOWN = (404, 405)
 _T = TypeVar("_T")
 
 
@@ -94,35 +85,11 @@ def _exchange(
     connect_timeout: float,
     asked: dict[str, str] | None = None,
 ) -> bytes | None:
-    client = http_client(endpoint, token, connect_timeout)
-    timeout = httpx.Timeout(_SECONDS, connect=connect_timeout)
     content = json.dumps(asked).encode() if asked else None
-    headers = {"Content-Type": "application/json"} if asked else {}
-    request = client.build_request(
-        method, endpoint.url + PATH, content=content, headers=headers, timeout=timeout
+    what = "what the server keeps"
+    return asked_once(
+        endpoint, token, connect_timeout, PATH, what, _MAX_BYTES, method=method, content=content
     )
-    try:
-        with exchange_once(client, request, _SECONDS) as response:
-            body = _body(response)
-    except UNREACHED as error:
-        raise unreachable(endpoint, error, connect_timeout) from error
-    except httpx.HTTPError as error:
-        raise ConnectionLost(str(error) or type(error).__name__) from error
-    if response.status_code in _UNKNOWN:
-        return None
-    if response.status_code != _OK:
-        status = f"HTTP status {response.status_code} for what the server keeps"
-        raise read_refusal(body) or ServerRefused("not_a_split_server", status)
-    return body
-
-
-def _body(response: httpx.Response) -> bytes:
-    body = bytearray()
-    for part in response.iter_raw():
-        body += part
-        if len(body) > _MAX_BYTES:
-            raise AnswerInvalid(FrameTooLarge(len(body), _MAX_BYTES))
-    return bytes(body)
 
 
 def _parsed(body: bytes, read: Callable[[dict[str, Any]], _T]) -> _T:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-import httpx
-
-from split_client.errors import AnswerInvalid, ConnectionLost, ServerRefused
+from split_client.errors import AnswerInvalid
 from split_client.transport.endpoint import Endpoint
-from split_client.transport.http import UNREACHED, http_client
-from split_client.transport.reach.diagnosis import unreachable
-from split_client.transport.refusal import read_refusal
-from split_client.transport.timed import exchange_once
-from split_wire.errors import FrameTooLarge, MalformedMessage, SplitError
+from split_client.transport.http import asked_once
+from split_wire.errors import MalformedMessage, SplitError
 from split_wire.fields import Fields, is_name
 from split_wire.original.strict_json import parse_object
 
@@ -22,10 +17,6 @@ State: TypeAlias = Literal["unloaded", "loading", "loaded", "leaving"]
 PATH = "/api/v1/models"
 MOST_MODELS = 256
 _MAX_BYTES = 1 << 20
-_SECONDS = 20.0
-_OK = 200
-# Of a server that does not know the address, or not this method of it.
-_UNKNOWN = (404, 405)
 _SHA256 = 64
 
 
@@ -57,23 +48,9 @@ def fetch_served(
 
     Raises AnswerInvalid, ServerUnreachable, ConnectionLost, ServerRefused, TokenInvalid.
     """
-    root = endpoint.root
-    client = http_client(root, token, connect_timeout)
-    timeout = httpx.Timeout(_SECONDS, connect=connect_timeout)
-    request = client.build_request("GET", root.url + PATH, timeout=timeout)
-    try:
-        with exchange_once(client, request, _SECONDS) as response:
-            body = _body(response)
-    except UNREACHED as error:
-        raise unreachable(root, error, connect_timeout) from error
-    except httpx.HTTPError as error:
-        raise ConnectionLost(str(error) or type(error).__name__) from error
-    if response.status_code in _UNKNOWN:
-        return None
-    if response.status_code != _OK:
-        status = f"HTTP status {response.status_code} for the list of models"
-        raise read_refusal(body) or ServerRefused("not_a_split_server", status)
-    return parse_served(body)
+    what = "the list of models"
+    body = asked_once(endpoint.root, token, connect_timeout, PATH, what, _MAX_BYTES)
+    return None if body is None else parse_served(body)
 
 
 def parse_served(data: bytes) -> tuple[ServedModel, ...]:
@@ -122,12 +99,3 @@ def _digest(value: Any) -> str | None:
     if isinstance(value, str) and len(value) == _SHA256 and set(value) <= set("0123456789abcdef"):
         return value
     raise MalformedMessage("'manifest' must be a SHA-256 in hexadecimal digits")
-
-
-def _body(response: httpx.Response) -> bytes:
-    body = bytearray()
-    for part in response.iter_raw():
-        body += part
-        if len(body) > _MAX_BYTES:
-            raise AnswerInvalid(FrameTooLarge(len(body), _MAX_BYTES))
-    return bytes(body)
