@@ -17,7 +17,18 @@ import pytest
 from split_wire.tiers import TIERS
 from tests.split_server.sessions.any_operations import World
 
-OPERATIONS = 10_000
+# So many, and as many again where chance has not brought all of what could go wrong by then: what
+# the disk has written by the time of an operation is another in each run.
+OPERATIONS = 5_000
+
+
+def untried(counts: Counter[str], *, hides: bool) -> set[str]:
+    """What has hardly been tried: every tier is to be found by whoever takes it."""
+    names = {f"{how} {takes}" for how in ("sent to", "asked by") for takes in TIERS}
+    wanted = dict.fromkeys(names | {"moved", "documents"}, 500)
+    if hides:
+        wanted["hidden"] = 300
+    return {name for name, often in wanted.items() if counts[name] <= often}
 
 
 @pytest.mark.parametrize(("seed", "hides"), [(1, False), (2, False), (3, True)])
@@ -26,19 +37,15 @@ def test_an_exact_session_holds_what_was_computed_plainly_after_any_operations(
 ) -> None:
     async def scenario() -> Counter[str]:
         world = World(tmp_path, seed, hides=hides)
-        for number in range(OPERATIONS // 2):
+        for number in range(2 * OPERATIONS):
+            if number >= OPERATIONS and not untried(world.counts, hides=hides):
+                break
             await world.one()
             world.check(all_of_them=number % 50 == 0)
             if number % 400 == 399:
                 await world.restart()
         world.reuse.close()
-        return world.counts + world.reuse.taken_tiers
+        return world.counts
 
     counts = asyncio.run(scenario())
-    # All that could have gone wrong was tried: every tier is found by whoever takes it.
-    for takes in TIERS:
-        assert counts[f"sent to {takes}"] > 500, counts
-        assert counts[f"asked by {takes}"] > 500, counts
-    assert not hides or counts["hidden"] > 300
-    assert counts["moved"] > 500, counts
-    assert counts["documents"] > 500, counts
+    assert not untried(counts, hides=hides), counts
