@@ -1,7 +1,8 @@
 """Replicas behind HAProxy and nginx: what a step costs there, where devices end up, who is refused.
 
 All is the shipped configuration (deploy/haproxy.cfg, docs/scale.md); only addresses differ. The
-replicas serve the embedded model. A balancer that is not installed is named and left out.
+replicas serve the embedded model. A balancer that is not installed is named and left out; steps
+alone are measured behind Ray Serve too, in a replica of the cluster's own.
 
     python -m scripts.bench.fleet.run
     python -m scripts.bench.fleet.run --rounds 5 --devices 100 --replicas 2
@@ -18,6 +19,7 @@ from pathlib import Path
 from scripts.bench.fleet.balancers import Balancer, installed, started
 from scripts.bench.fleet.full import moved_on
 from scripts.bench.fleet.overhead import overhead
+from scripts.bench.fleet.ray_cluster import RAY_NAME, cluster, ray_is_installed
 from scripts.bench.fleet.replicas import TOKEN, Replica, fleet
 from scripts.bench.fleet.spread import spread
 from scripts.bench.logged_server import server_folder
@@ -26,6 +28,9 @@ from scripts.bench.row_sessions import Served
 
 # Sessions of a replica that is to be full.
 _FEW = 8
+# Of each replica, that of a cluster too: where they plan alike, states are equal to the bit. What
+# they may hold is enough for all sessions at once.
+_EACH = {"threads": 1, "memory_limit": 1_500_000_000}
 
 
 def main() -> None:
@@ -49,16 +54,29 @@ def _crowd(options: argparse.Namespace, names: list[str], folder: Path) -> list[
     sessions = str(options.devices + len(names) + 1)
     limits = ("--max-sessions", sessions, "--max-sessions-per-principal", sessions)
     sockets = ("--max-sockets", sessions)
-    with fleet(options.replicas, folder, *limits, *sockets, *options.server) as replicas:
+    each = [f"--{name.replace('_', '-')}={value}" for name, value in _EACH.items()]
+    with fleet(options.replicas, folder, *limits, *sockets, *each, *options.server) as replicas:
         problems = []
         if options.rounds:
-            with _in_front(names, folder, replicas[:1]) as balancers:
-                problems += overhead(replicas[0], balancers, folder, options.rounds, options.steps)
+            with _in_front(names, folder, replicas[:1]) as balancers, _in_ray() as in_ray:
+                ways = {one.name: one.url for one in balancers} | in_ray
+                problems += overhead(replicas[0], ways, folder, options.rounds, options.steps)
         if options.devices:
             served = Served.at(replicas[0].url, TOKEN, folder / "cache")
             with _in_front(names, folder, replicas) as balancers:
                 problems += spread(replicas, balancers, served, options.devices)
     return problems
+
+
+@contextlib.contextmanager
+def _in_ray() -> Iterator[dict[str, str]]:
+    """The address of one replica behind Ray Serve, by its name, where that is installed."""
+    if not ray_is_installed():
+        print(f"not run: {RAY_NAME} is not installed (pip install 'gatelink[ray]')")
+        yield {}
+        return
+    with cluster(_EACH, TOKEN, 1) as url:
+        yield {RAY_NAME: url}
 
 
 def _full(options: argparse.Namespace, names: list[str], folder: Path) -> list[str]:

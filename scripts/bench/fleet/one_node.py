@@ -1,6 +1,7 @@
-"""A cluster of one node on loopback with two replicas: ``one_node.py PORT FOLDER``.
+"""Ray Serve on one node, on loopback: ``one_node.py PORT FOLDER REPLICAS ARGUMENTS``.
 
-Says ``ready`` when they serve, and ends when its input does. What Ray reads is in the environment.
+ARGUMENTS: those of the application, as JSON. Says ``ready`` when they serve, and ends when its
+input does. What Ray reads is in the environment.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _STORE_BYTES = 80_000_000
 
 
 def main() -> None:
-    port, folder, given = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
+    port, folder, replicas = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    given = json.loads(sys.argv[4])
     ray.init(
         num_cpus=1,
         include_dashboard=False,
@@ -28,7 +30,7 @@ def main() -> None:
     try:
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         small = app(given)._bound_deployment.options(
-            num_replicas=2, ray_actor_options={"num_cpus": 0.1}
+            num_replicas=replicas, ray_actor_options={"num_cpus": 0.1}
         )
         serve.run(small.bind(given), route_prefix="/")
         sys.stdout.write("ready\n")
