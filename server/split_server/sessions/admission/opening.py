@@ -10,6 +10,10 @@ from split_server.sessions.store import SessionStore
 from split_wire.digest import PrefixChain
 from split_wire.tensor import WireDtype
 
+# Seconds that a device waits where it has somewhere else to ask: a neighbour may have a place that
+# three routing ids in a row did not lead to.
+_WITH_NEIGHBOURS = 5.0
+
 
 def _as_it_is(_: Session) -> None:
     """A session that needs nothing more."""
@@ -36,7 +40,7 @@ class Opening:
         *,
         queue_newcomers: bool = True,
     ) -> None:
-        self._queues = queue_newcomers
+        self._queues, self._patience = queue_newcomers, patience
         self._store = store
         self._manifest = manifest
         self._require_staying, self._ready = require_staying, ready
@@ -50,7 +54,9 @@ class Opening:
         """Seconds that a device waits for its session, which says whether it wants to ``wait``;
         None: the usual ones.
         """
-        return None if wait or self._queues else 0.0
+        if self._queues:
+            return None
+        return min(self._patience, _WITH_NEIGHBOURS) if wait else 0.0
 
     def open(self, principal: str, dtype: WireDtype, name: str | None = None) -> Session:
         """A new session with an empty cache, under a ``name`` if its client chose one.

@@ -92,3 +92,25 @@ def test_a_place_that_is_free_is_given_at_once_whatever_a_device_says(tiny_path:
                 assert isinstance(await _asked(service, tiny_path, wait=wait), SessionOpened)
 
     run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("queues", "wait", "seconds"),
+    [(False, False, 0.0), (False, True, 5.0), (True, False, None), (True, True, None)],
+)
+def test_a_device_waits_for_a_short_time_where_it_may_ask_a_neighbour(
+    tiny_path: Path, queues: bool, wait: bool, seconds: float | None
+) -> None:
+    async def scenario() -> None:
+        async with serving(tiny_path, open_within=20.0, queue_newcomers=queues) as service:
+            assert service.steps.opening.patience_of(wait=wait) == seconds
+
+    run(scenario())
+
+
+def test_a_replica_that_lets_nobody_wait_for_long_lets_nobody_wait_longer(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        async with serving(tiny_path, open_within=1.5, queue_newcomers=False) as service:
+            assert service.steps.opening.patience_of(wait=True) == 1.5
+
+    run(scenario())
