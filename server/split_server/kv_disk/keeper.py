@@ -58,7 +58,6 @@ class Keeper:
         with self._folder.locked():
             self._folder.remove_leftovers()
         self._refresh()
-        self._index.ready.set()
         foreign = sum(entry.header is None for entry in self._index.entries())
         if foreign:
             _log.warning(
@@ -66,6 +65,7 @@ class Keeper:
                 "cannot be used and go with age",
                 foreign,
             )
+        self._index.ready.set()
 
     def begin(self, size: int) -> tuple[Path, BinaryIO] | None:
         """A temporary file of ``size`` bytes, None where there is no room for it.

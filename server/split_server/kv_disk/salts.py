@@ -134,7 +134,7 @@ class SaltFile:
         """The keys of the principal as the file gives them, which draws a salt where there is none;
         in memory alone where it cannot. It blocks on the file.
         """
-        salt, saved = secrets.token_bytes(_SALT_BYTES), False
+        salt, saved, erasing = secrets.token_bytes(_SALT_BYTES), False, None
         try:
             # The file's lock is taken before the other one, never while that is held.
             with self._changing() as salts:
@@ -150,6 +150,9 @@ class SaltFile:
         with self._lock:
             if not saved:
                 self._unsaved.add(principal)
+                if erasing is not None:
+                    # The file still has it, and gives it to nobody again.
+                    self._erasing.setdefault(principal, erasing)
                 return self._owners.get(principal) or self._know(principal, salt)
             self._unsaved.discard(principal)
             return self._know(principal, salt)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 from pathlib import Path
 
 import pytest
 
 from split_server.kv.run import Run
+from split_server.kv_disk import salts as salts_module
 from split_server.kv_disk.index import Entry
 from split_server.kv_disk.salts import SaltFile
 from tests.split_server.kv_disk.tiers import Place, digest, runs
@@ -119,6 +121,28 @@ def test_salts_that_cannot_be_stored_stay_in_memory_and_nothing_of_theirs_is_wri
 def test_two_servers_draw_one_salt(place: Place) -> None:
     other = SaltFile(next(place.state.glob("*.key")).with_suffix(".salts"), place.tier._writer._key)
     assert place.tier.salts.of("carol") == other.of("carol")
+
+
+def test_a_forgotten_salt_does_not_come_back_after_the_disk_was_full_meanwhile(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    salts = place.tier.salts
+    before = salts.draw("alice").tag
+    salts.forget(lambda name: name == "alice")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(salts_module, "write_whole", full)
+        assert salts.draw("alice").tag != before
+        assert not salts.stored("alice")
+    assert salts.draw("alice").tag != before
+    assert salts.stored("alice")
+    assert before.hex() not in next(place.state.glob("*.salts")).read_text()
+    salts.erase()
+    salts.reload()
+    assert salts.stored("alice")
 
 
 def branched(place: Place) -> None:
