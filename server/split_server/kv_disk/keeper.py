@@ -67,6 +67,11 @@ class Keeper:
                 foreign,
             )
 
+    def look(self) -> None:
+        """Know what others have written and removed meanwhile. Raises OSError."""
+        with self._folder.locked():
+            self._refresh()
+
     def begin(self, size: int) -> tuple[Path, BinaryIO] | None:
         """A temporary file of ``size`` bytes, None where there is no room for it.
 
