@@ -86,14 +86,14 @@ class ModelBusy(SplitError):
 
 
 class ShuttingDown(SplitError):
-    """The server is stopping."""
+    """The server is stopping, or the model that was asked is let go."""
 
     code = "shutting_down"
     status = 503
     retryable = True
 
     def __init__(self) -> None:
-        super().__init__("the server is shutting down; reconnect when it is back")
+        super().__init__("the server, or the model in it, is shutting down; ask again in a while")
 
 
 class ModelStopped(SplitError):

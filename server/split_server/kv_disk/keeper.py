@@ -67,6 +67,11 @@ class Keeper:
             )
         self._index.ready.set()
 
+    def look(self) -> None:
+        """Know what others have written and removed meanwhile. Raises OSError."""
+        with self._folder.locked():
+            self._refresh()
+
     def begin(self, size: int) -> tuple[Path, BinaryIO] | None:
         """A temporary file of ``size`` bytes, None where there is no room for it.
 

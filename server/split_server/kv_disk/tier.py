@@ -6,6 +6,7 @@ Nothing of it is read or written on the event loop or the model thread.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
@@ -37,6 +38,8 @@ from split_wire.errors import SplitError
 _IDLE, _BEAT, _SWEEP = 2.0, 0.5, 60.0
 # Seconds that a new session waits for the salt of its principal.
 _SALT_PATIENCE = 1.0
+# Seconds that a purge waits for a look at the folder, or for removals.
+_LOOK_PATIENCE = 2.0
 
 
 class DiskTier:
@@ -200,8 +203,10 @@ class DiskTier:
 
     def purge(self, principal: str, space: bytes | None = None) -> tuple[int, int]:
         """Delete the files of ``principal``, with ``space`` those of one salt; how many files and
-        bytes. Of any thread.
+        bytes. Others may have written some: models that are not loaded any more, servers of the
+        same folder. Of a thread that may wait for the disk, for two looks at most.
         """
+        looked = _waited(self._writing, self._look)
         keys = self.salts.keys_of(principal)
         if keys is None:
             return 0, 0
@@ -215,7 +220,9 @@ class DiskTier:
             return found
 
         found = purged()
-        if not self.index.ready.is_set():
+        # Whoever looks next, another model say, does not find them.
+        _waited(self._removing, lambda: None)
+        if not looked or not self.index.ready.is_set():
             self._writing.post(lambda: _nothing(purged()))
         return len(found), sum(entry.size for entry in found)
 
@@ -257,6 +264,10 @@ class DiskTier:
         with suppress(DiskUnusable):
             self.salts.erase()
 
+    def _look(self) -> None:
+        with suppress(OSError):
+            self._keeper.look()
+
     def _scan(self) -> None:
         try:
             self._keeper.scan()
@@ -278,6 +289,19 @@ class DiskTier:
             self._keeper.sweep()
         except OSError as error:
             self._write_pause.failed(error.strerror or "it cannot be read")
+
+
+def _waited(worker: Worker, job: Callable[[], None]) -> bool:
+    """Whether ``worker`` has done ``job``, and what was to be done before it, soon enough."""
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            job()
+        finally:
+            done.set()
+
+    return worker.post(work) and done.wait(_LOOK_PATIENCE)
 
 
 def _nothing(_: object) -> None:

@@ -37,14 +37,14 @@ from split_server.serving.config import ServerConfig
 from split_server.serving.engines.checkpoint import open_for
 from split_server.serving.lifecycle.phases import Lifecycle
 from split_server.serving.loading.loading import Loading
-from split_server.serving.models.cards import card_of
+from split_server.serving.models.cards import Card, card_of
 from split_server.serving.models.desk import ModelsDesk
 from split_server.serving.models.directory import Directory
 from split_server.serving.models.door import Door
 from split_server.serving.models.keeper import Keeper
 from split_server.serving.models.listing import ollama_listing, openai_listing
 from split_server.serving.models.names import Named
-from split_server.serving.models.naming import NamedModel, models_of
+from split_server.serving.models.naming import NamedModel, models_of, opening
 from split_server.serving.models.picking import Picking
 from split_server.serving.models.room import Room
 from split_server.serving.models.served import Served
@@ -85,9 +85,10 @@ def served_models(config: ServerConfig, opened: Opened | None = None) -> Served:
     """
     models = models_of(config)
     # A folder that is wrong is told at the start, not to whoever asks for its model.
-    cards = {named.name: card_of(open_for(named.config)) for named in models[1:]}
+    cards = {named.name: _card_of(named) for named in models[1:]}
     loading = Loading(several=bool(cards))
-    parts = loading.parts(models[0], opened)
+    with opening(models[0].name, several=bool(cards)):
+        parts = loading.parts(models[0], opened)
     served = Served(models=models, parts=parts, load=loading.parts, cards=cards)
     if not cards:
         return served
@@ -95,6 +96,11 @@ def served_models(config: ServerConfig, opened: Opened | None = None) -> Served:
         served,
         keeper=lambda named, make, first: Keeper(named, make, first, loading, config.keep),
     )
+
+
+def _card_of(named: NamedModel) -> Card:
+    with opening(named.name, several=True):
+        return card_of(open_for(named.config))
 
 
 class SplitApp:
@@ -166,7 +172,7 @@ class SplitApp:
     def _routes(self) -> list[BaseRoute]:
         """Of the root: the first model's, and what is the server's."""
         rooms, pairing = self.rooms, self._pairing
-        lists = self.several and self.first.texts is not None
+        lists = self.several and self._shared.config.compat
         return [
             *condition_routes(self.condition),
             *models_routes(ModelsDesk(rooms, self.directory), self._shared.bodies),

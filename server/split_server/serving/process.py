@@ -44,7 +44,7 @@ from split_server.serving.lifecycle.aside import running_aside
 from split_server.serving.lifecycle.gate import Gate
 from split_server.serving.lifecycle.ops import ops_listening, ops_urls
 from split_server.serving.logs import configure_logs
-from split_server.serving.models.naming import models_of
+from split_server.serving.models.naming import models_of, opening
 from split_server.serving.opened import open_all
 from split_server.serving.presence import About, Presence, present
 from split_server.serving.settings.replica import require_replica
@@ -126,7 +126,9 @@ def _end_at_once() -> NoReturn:
 
 def _load(config: ServerConfig, doorway: Doorway, presence: Presence) -> SplitApp:
     prepare_openmp()
-    opened = open_all(models_of(config)[0].config)
+    first, *others = models_of(config)
+    with opening(first.name, several=bool(others)):
+        opened = open_all(first.config)
     from split_server.serving.app import build_app
 
     upkeep = (*certificate_upkeep(doorway.certificate), presence.upkeep())

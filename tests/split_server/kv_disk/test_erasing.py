@@ -105,6 +105,22 @@ def test_a_purge_takes_one_salt_or_all_and_tells_how_much(place: Place) -> None:
     assert place.tier.purge("nobody") == (0, 0)
 
 
+def test_a_purge_takes_what_another_model_of_the_folder_wrote_meanwhile(tmp_path: Path) -> None:
+    """One that was let go, for example, so that nobody else would take it."""
+    place = Place(tmp_path)
+    other = Place(tmp_path).start("another model")
+    other.put("chat", 600)
+    other.put("his", 100, "bob")
+    place.put("mine", 100)
+    size = sum(path.stat().st_size for path in place.files())
+    files, taken = place.tier.purge("alice")
+    # They are gone as it returns, and count once.
+    left = place.files()
+    assert (files, taken) == (4, size - sum(path.stat().st_size for path in left))
+    assert len(left) == 1
+    assert other.tier.purge("alice") == (0, 0)
+
+
 def test_salts_that_cannot_be_stored_stay_in_memory_and_nothing_of_theirs_is_written(
     place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

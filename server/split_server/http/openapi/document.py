@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Route, compile_path
 
 from split_server.http.openapi.embeddings import embeddings_paths
 from split_server.http.openapi.kobold import KOBOLD_SCHEMAS, kobold_paths
@@ -57,6 +57,11 @@ def openapi_document(vocab_size: int) -> Schema:
     }
 
 
+def is_documented(path: str) -> bool:
+    """Whether ``path`` is in the document, with whatever stands for a parameter."""
+    return any(pattern.fullmatch(path) for pattern in _PATTERNS)
+
+
 def _paths() -> Schema:
     return {
         **openai_paths(),
@@ -74,3 +79,6 @@ def _version() -> str:
     # From a source tree that is not installed.
     except PackageNotFoundError:
         return "0"
+
+
+_PATTERNS = tuple(compile_path(path)[0] for path in _paths())

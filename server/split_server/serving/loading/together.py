@@ -13,6 +13,7 @@ from split_server.memory.shared import SharedMemory
 from split_server.memory.streaming import usual_workspace
 from split_server.serving.config import ComputeConfig
 from split_server.serving.engines.checkpoint import open_for
+from split_server.serving.models.naming import opening
 from split_server.serving.plan import described_plan, needed, plan_memory
 
 # Beyond so many models, pairs with the first one and all of them are told.
@@ -41,7 +42,8 @@ def described_models(models: Sequence[tuple[str, ComputeConfig]]) -> Iterator[st
     """
     shares, room = list[Share](), Room(0, "")
     for name, config in models:
-        checkpoint = open_for(config)
+        with opening(name, several=True):
+            checkpoint = open_for(config)
         yield f"{name}:"
         yield from (f"  {line}" for line in _alone(config, checkpoint))
         share, room = _share(name, config, checkpoint)

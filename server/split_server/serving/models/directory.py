@@ -132,4 +132,7 @@ class Directory:
         }
 
     def _of(self, names: Sequence[str]) -> list[State]:
-        return [state for state in self._rooms.states() if not names or state.name in names]
+        """Those that have texts, as far as is known."""
+        states = [state for state in self._rooms.states() if not names or state.name in names]
+        met = ((state, self._met.get(state.name)) for state in states)
+        return [state for state, one in met if one is None or one.listed is not None]

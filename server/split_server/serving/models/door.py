@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -11,6 +11,7 @@ from split_server.compat.openai.errors import api_error
 from split_server.http.metrics import METRICS_PATH
 from split_server.http.models import MODELS_PATH
 from split_server.http.openai.sink import error_answer
+from split_server.http.openapi.document import is_documented
 from split_server.http.split.stream import STREAM_PATH
 from split_server.http.text_apis import form_of
 from split_server.security.error_forms import OLLAMA_CLIENT
@@ -40,7 +41,7 @@ class Door:
         names = directory.names()
         self._names = names
         others = [name for name in names if name != first.name]
-        self._listings = {name: _listing(directory, first, name) for name in others}
+        self._listings = {name: _listing(directory, shared, name) for name in others}
         steps = {name: Doorstep(name, rooms, shared).routes() for name in others}
         self._doorsteps = {name: (routes, bare_app(routes)) for name, routes in steps.items()}
         self._listed = {name: bare_app(routes) for name, routes in self._listings.items()}
@@ -58,7 +59,7 @@ class Door:
     def _at(self, name: str) -> ASGIApp:
         """The application of a model."""
         if name == self._first.name:
-            return self._first.asgi
+            return self._at_first
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             doorstep, frames = self._doorsteps[name]
@@ -66,7 +67,7 @@ class Door:
                 await self._listed[name](scope, receive, send)
             elif _has_frames(scope) and _fits(doorstep, scope):
                 await frames(scope, receive, send)
-            elif not _fits(self._routes(scope), scope):
+            elif not self._reaches(scope):
                 # It is refused as it would be there, and nothing is loaded for that.
                 await self._first.asgi(scope, receive, send)
             elif self._rooms.loaded(name) is None and scope["path"] in _QUIET:
@@ -76,9 +77,15 @@ class Door:
 
         return app
 
-    def _routes(self, scope: Scope) -> Sequence[BaseRoute]:
-        """Those that a request may reach; every model has the first one's."""
-        return self._first.ollama if OLLAMA_CLIENT in scope else self._first.routes
+    async def _at_first(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await entered(self._first, scope, receive, send)
+
+    def _reaches(self, scope: Scope) -> bool:
+        """Whether a model may have what a request asks for: every one has the routes of the first,
+        and text APIs where that has none.
+        """
+        routes = self._first.ollama if OLLAMA_CLIENT in scope else self._first.routes
+        return _fits(routes, scope) or (self._first.mute and is_documented(scope["path"]))
 
 
 async def visit(rooms: Rooms, name: str, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,6 +101,15 @@ async def visit(rooms: Rooms, name: str, scope: Scope, receive: Receive, send: S
         await room.asgi(scope, receive, send)
         return
     with room.visited():
+        await entered(room, scope, receive, send)
+
+
+async def entered(room: Room, scope: Scope, receive: Receive, send: Send) -> None:
+    """Have ``room`` answer; a text is refused where it has none."""
+    if room.mute and scope["type"] == "http" and form_of(scope["path"]) is not None:
+        what = f"text of model {room.name!r}, of which the server's log says why,"
+        await refused(NotFound(what), scope, receive, send)
+    else:
         await room.asgi(scope, receive, send)
 
 
@@ -105,8 +121,8 @@ async def refused(error: SplitError, scope: Scope, receive: Receive, send: Send)
     await error_answer(api_error(error, 0), form)(scope, receive, send)
 
 
-def _listing(directory: Directory, first: Room, name: str) -> list[BaseRoute]:
-    if first.texts is None:
+def _listing(directory: Directory, shared: Shared, name: str) -> list[BaseRoute]:
+    if not shared.config.compat:
         return []
     return [*openai_listing(directory, [name]), *ollama_listing(directory, [name])]
 

@@ -30,7 +30,7 @@ def openai_listing(directory: Directory, names: Sequence[str] = ()) -> list[Base
         asked = clean(request.path_params["id"])
         known = {document["id"]: document for document in directory.openai(names)}
         # What clients of one model may call it stays the first one's.
-        found = next(iter(known.values())) if asked == ALIAS else known.get(asked)
+        found = next(iter(known.values()), None) if asked == ALIAS else known.get(asked)
         if found is None:
             return error_answer(api_error(UnknownModel(asked, [*known]), 0))
         return _answer(found)

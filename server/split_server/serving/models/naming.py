@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from split_server.errors import ServerError
 from split_server.serving.config import ServerConfig
 from split_server.serving.settings.given_models import is_named, named_configs
 
@@ -30,3 +33,14 @@ def models_of(config: ServerConfig) -> tuple[NamedModel, ...]:
         for name, one in others
     )
     return (NamedModel(name, first, named), *beside)
+
+
+@contextmanager
+def opening(name: str, *, several: bool) -> Iterator[None]:
+    """Have what is wrong with one of ``several`` models say which one it is."""
+    try:
+        yield
+    except ServerError as error:
+        if several:
+            error.args = (f"model {name!r}: {error}",)
+        raise

@@ -16,7 +16,7 @@ from split_server.http.openai.guard import LARGE, MAX_BODY
 from split_server.http.text_apis import form_of
 from split_server.http.wire.body import Bodies
 from split_server.security.principal import principal_of
-from split_server.serving.models.door import refused, visit
+from split_server.serving.models.door import entered, refused, visit
 from split_server.serving.models.names import named_in
 from split_server.serving.models.room import Room
 from split_server.serving.models.rooms import Rooms
@@ -28,17 +28,17 @@ _MAX_NAME = 512
 
 class Picking:
     """Pure ASGI, inside of the guards. ``app`` is the root's, which has the model ``first``; with
-    no other one, bodies are left to it unread.
+    no other one, and without text APIs, bodies are left to it unread.
     """
 
     def __init__(self, app: ASGIApp, rooms: Rooms, first: Room, bodies: Bodies) -> None:
-        self._app, self._rooms, self._first = app, rooms, first.name
+        self._app, self._rooms, self._room, self._first = app, rooms, first, first.name
         self._bodies = bodies
-        self._several = len(rooms.states()) > 1
+        self._picks = len(rooms.states()) > 1 and (first.texts is not None or first.mute)
         self._large = Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._several and _names_a_model(scope):
+        if self._picks and _names_a_model(scope):
             await self._pick(scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -57,7 +57,9 @@ class Picking:
                 await refused(error, scope, receive, send)
                 return
         again = _replayed(body, receive)
-        if name == self._first:
+        if name == self._first and self._room.mute:
+            await entered(self._room, scope, again, send)
+        elif name == self._first:
             await self._app(scope, again, send)
         else:
             await visit(self._rooms, name, scope, again, send)

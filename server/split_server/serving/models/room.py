@@ -63,6 +63,11 @@ class Room:
         """Of a listener of Ollama's API alone."""
         return [] if self.texts is None else self.texts.ollama
 
+    @property
+    def mute(self) -> bool:
+        """Whether it has no text APIs though the server has them: its tokenizer cannot be used."""
+        return self.texts is None and self._shared.config.compat
+
     def start(self) -> None:
         """Start the model's thread, and serve."""
         self._shared.fit(self.parts)

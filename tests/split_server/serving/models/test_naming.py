@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from split_server.errors import UnsupportedFamily
+from split_server.serving.app import served_models
 from split_server.serving.config import ServerConfig
 from split_server.serving.models.naming import NamedModel, models_of
 from split_server.serving.settings.models import ModelTable
@@ -33,3 +37,15 @@ def test_it_is_known_whether_a_name_was_given() -> None:
     assert [one.named for one in models_of(ServerConfig())] == [False]
     table = ModelTable(name="a", model="/x")
     assert [one.named for one in models_of(ServerConfig(models=(table,)))] == [True]
+
+
+@pytest.mark.parametrize("order", [("bad", "good"), ("good", "bad")])
+def test_a_start_says_which_of_several_models_is_at_fault(
+    tiny_path: Path, tmp_path: Path, order: tuple[str, str]
+) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "mamba"}')
+    where = {"bad": tmp_path, "good": tiny_path}
+    with pytest.raises(UnsupportedFamily, match=r"^model 'bad': models of the family 'mamba'"):
+        served_models(ServerConfig(model=tuple(f"{name}={where[name]}" for name in order)))
+    with pytest.raises(UnsupportedFamily, match=r"^models of the family"):
+        served_models(ServerConfig(model=(f"bad={tmp_path}",)))

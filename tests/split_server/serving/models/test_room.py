@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from split_server.security.principal import ANONYMOUS, LOCAL
+from split_wire.errors import ShuttingDown
 from tests.server_process import RunningServer, running_server
 from tests.split_server.conftest import TOKEN
 
@@ -16,6 +17,12 @@ from tests.split_server.conftest import TOKEN
 def server(tiny_path: Path) -> Iterator[RunningServer]:
     with running_server(tiny_path) as running:
         yield running
+
+
+def test_what_ends_with_its_model_is_not_told_that_the_server_goes() -> None:
+    assert str(ShuttingDown()) == (
+        "the server, or the model in it, is shutting down; ask again in a while"
+    )
 
 
 def test_a_step_and_a_request_under_way_are_uses(server: RunningServer) -> None:
