@@ -11,7 +11,7 @@ answered with::
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
     ├── SpansRefused, ChunkGone
     ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown, ModelStopped
-    ├── ModelLoading, ModelBusy
+    ├── ModelLoading, ModelBusy, ModelUnusable
     ├── UnknownAdapter, UnknownCache, UnknownCacheGroup, UnknownModel, Unsupported, Unauthorized
     ├── OperatorNeeded, ForbiddenOrigin, ForbiddenHost, TokenizeDisabled, NotFound
     ├── InternalError
@@ -38,6 +38,7 @@ from split_wire.errors.capacity import (
     ModelBusy,
     ModelLoading,
     ModelStopped,
+    ModelUnusable,
     Overloaded,
     ShuttingDown,
     TooManySessions,
@@ -83,6 +84,7 @@ __all__ = [
     "ModelChanged",
     "ModelLoading",
     "ModelStopped",
+    "ModelUnusable",
     "NonFinite",
     "NotFound",
     "OperatorNeeded",

@@ -85,6 +85,19 @@ class ModelBusy(SplitError):
         super().__init__(f"model {name[:64]!r}: {reason}; try again in {max(1, retry_after):.0f} s")
 
 
+class ModelUnusable(SplitError):
+    """What lies on the server's disk is no model that it can load; its log has the reason."""
+
+    code = "model_unusable"
+    status = 500
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"model {name[:64]!r} cannot be loaded as it is: the server's log has the reason, for "
+            "whoever runs the server; use another model"
+        )
+
+
 class ShuttingDown(SplitError):
     """The server is stopping, or the model that was asked is let go."""
 

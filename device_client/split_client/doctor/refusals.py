@@ -31,6 +31,8 @@ _ADVICE = {
     "doctor again when it has",
     "model_busy": "wait until the model that holds the memory is idle, or give the server more "
     "memory",
+    "model_unusable": "look into the server's log for what is wrong with its files, or choose "
+    "another with --model",
     "server_unreachable": "the server went away: start it again and run the doctor again",
     "connection_lost": "the server went away, or the network drops connections: try again, "
     "and look into the server's log",

@@ -7,7 +7,8 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     │   └── TlsMismatch
     ├── ConnectionLost, UpgradeRefused
     ├── ServerRefused
-    │   └── ModelChanged, ModelNotServed, ModelLoading, ModelBusy, NotASplitServer
+    │   └── ModelChanged, ModelNotServed, ModelLoading, ModelBusy, ModelUnusable,
+    │       NotASplitServer
     ├── TokenInvalid
     ├── AnswerInvalid, SessionUnstable
     ├── ManifestInvalid, ChecksumMismatch, DownloadFailed
@@ -32,6 +33,7 @@ from split_client.errors.server import (
     ModelChanged,
     ModelLoading,
     ModelNotServed,
+    ModelUnusable,
     NotASplitServer,
     ServerRefused,
     ServerUnreachable,
@@ -82,6 +84,7 @@ __all__ = [
     "ModelLoading",
     "ModelNotServed",
     "ModelUnknown",
+    "ModelUnusable",
     "NotASplitServer",
     "NotEnoughSpace",
     "PromptEmpty",

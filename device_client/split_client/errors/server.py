@@ -100,7 +100,12 @@ class ServerRefused(ClientError):
         cls, code: str, message: str, *, retryable: bool, retry_after: float | None
     ) -> ServerRefused:
         """The error to raise for a refusal in a server's words: of its own class, if it has one."""
-        kinds: tuple[type[AboutModel], ...] = (ModelNotServed, ModelLoading, ModelBusy)
+        kinds: tuple[type[AboutModel], ...] = (
+            ModelNotServed,
+            ModelLoading,
+            ModelBusy,
+            ModelUnusable,
+        )
         if code == ModelChanged.code:
             return ModelChanged()
         for kind in kinds:
@@ -172,6 +177,13 @@ class ModelBusy(AboutModel):
         "try again when that one is idle, choose another (split-client models lists them), or ask "
         "whoever runs the server"
     )
+
+
+class ModelUnusable(AboutModel):
+    """What the server has of the model is nothing that it can load."""
+
+    code: str = "model_unusable"
+    advice = "split-client models lists the others"
 
 
 class AnswerInvalid(ClientError):

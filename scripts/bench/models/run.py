@@ -83,7 +83,9 @@ def _busy(first: Loaded, make: Make, options: argparse.Namespace) -> list[list[s
 
 def _loads(first: Loaded, make: Make, options: argparse.Namespace) -> list[list[str]]:
     """Load the second and let it go while the first decodes."""
-    usual = _middle(first.decode(threading.Event(), options.steps))
+    # As many as there are meanwhile, about.
+    count = max(options.steps, options.loads * options.steps // 2)
+    alone = first.decode(threading.Event(), count)
     stop, course, loads = threading.Event(), Course(), list[Load]()
     with ThreadPoolExecutor(1) as thread:
         steps = thread.submit(first.decode, stop)
@@ -93,7 +95,9 @@ def _loads(first: Loaded, make: Make, options: argparse.Namespace) -> list[list[
                 course.tell(f"load {number + 1} of {options.loads}")
         finally:
             stop.set()
-    return summary(loads, steps.result(), usual)
+    meanwhile = steps.result()
+    alone += first.decode(threading.Event(), count)
+    return summary(loads, meanwhile, alone)
 
 
 def _rates(models: Sequence[Loaded], seconds: float) -> list[float]:

@@ -20,9 +20,9 @@ from split_server.engine.teams import release_team
 
 # Of the pass that waits: how long it may be kept waiting for devices of another model.
 _PATIENCE = 0.25
-# Of a pass: how long a thread that loads a model may run Python beside it, and again before the
-# next one.
-_ASIDE = 0.1
+# Of the latest pass: how long the next one waits for threads that load a model, which stand aside
+# during passes.
+_ASIDE = 0.2
 
 
 def _nothing() -> None:
@@ -97,13 +97,12 @@ class DeviceTurns:
         self._begun = 0.0
         # Where those are in virtual time who are served.
         self._now = 0.0
-        # How many turns there were.
-        self.number = 0
         # Those that stand aside, and until when they are left alone.
         self._aside = 0
         self._aside_until = 0.0
-        # Seconds that they may compute in a turn, and between two.
-        self.allowance = 0.0
+        # Since when somebody computes, or wants to and was kept waiting for long enough; by the
+        # clock, infinite where nobody does. Any thread may read it.
+        self.aside_from = math.inf
 
     def seat(self, relief: Callable[[], None] = _nothing) -> Seat:
         """For one more model, which :meth:`Seat.leave` takes away."""
@@ -143,6 +142,8 @@ class DeviceTurns:
             seat.used, seat.awaited = max(seat.used, self._now), 0.0
             free = self._until(seat) <= 0.0
             before = self._began(seat) if free else None
+            if self._holder is None:
+                self.aside_from = self._aside_until
         if not free:
             before = self._waited(seat)
         if before is not None:
@@ -156,22 +157,23 @@ class DeviceTurns:
             seat.used += seat.latest
             seat.awaited, seat.expected = ended + expected, expected
             self._holder = None
-            self.allowance = _ASIDE * seat.latest
             if self._aside:
-                self._aside_until = ended + self.allowance
+                self._aside_until = ended + _ASIDE * seat.latest
+            waiting = any(one.number is not None for one in self._seats)
+            self.aside_from = self._aside_until if waiting else math.inf
             if self._aside or len(self._seats) > 1:
                 self._changed.notify_all()
 
     def stand_aside(self, patience: float) -> float:
-        """Wait while somebody computes, ``patience`` seconds at most; seconds waited. For threads
-        that compute between turns.
+        """Wait while somebody computes or is kept waiting, ``patience`` seconds at most; seconds
+        waited. For threads that compute between turns.
         """
-        if self._holder is None:
-            return 0.0
         begun = self._clock()
+        if begun < self.aside_from:
+            return 0.0
         with self._changed:
             self._aside += 1
-            self._changed.wait_for(lambda: self._holder is None, patience)
+            self._changed.wait_for(lambda: self._clock() < self.aside_from, patience)
             self._aside -= 1
         return self._clock() - begun
 
@@ -187,8 +189,8 @@ class DeviceTurns:
     def _began(self, seat: Seat) -> Seat | None:
         """``seat`` has the turn; who had the one before, if that was another one."""
         self._now = max(self._now, seat.used)
-        self.number += 1
         self._holder, seat.number = seat, None
+        self.aside_from = -math.inf
         before, self._last = self._last, seat
         self._begun = self._clock()
         return None if before is seat else before

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from split_server.checkpoint.catalog import LEGACY_EMBEDDING
+from collections.abc import Callable
+from functools import cache
+
+from split_server.checkpoint.catalog import LEGACY_EMBEDDING, Catalog
 from split_server.checkpoint.texts import TOKENIZER
+from split_server.engine.giving_way import given_way_to
 from split_server.http.original.protocol import OriginalProtocol
 from split_server.original.ends import encoder, half_rows
 from split_server.original.experts.apply import Experts
@@ -23,8 +27,18 @@ def make_original(
     noise = InputNoise.for_epsilon(epsilon, clip, hidden_size) if epsilon else None
     return OriginalProtocol(
         OriginalSessions(steps),
-        encoder(model.catalog.read(TOKENIZER)),
+        _encoder(model.catalog),
         half_rows(model.catalog.legacy[LEGACY_EMBEDDING], hidden_size),
         allow_tokenize=config.allow_server_tokenize,
         experts=Experts(model.adapters, encrypt=config.he, noise=noise),
     )
+
+
+def _encoder(catalog: Catalog) -> Callable[[str], list[int]]:
+    """Made at its first use where others compute: to read a vocabulary holds the interpreter's lock
+    for a tenth of a second, and few devices speak the original protocol.
+    """
+    make = cache(lambda: encoder(catalog.read(TOKENIZER)))
+    if given_way_to() is None:
+        return make()
+    return lambda text: make()(text)

@@ -13,6 +13,7 @@ from split_client.errors import (
     ModelBusy,
     ModelChanged,
     ModelLoading,
+    ModelUnusable,
     ServerRefused,
     SessionUnstable,
 )
@@ -177,6 +178,16 @@ def test_a_model_that_others_keep_out_of_the_memory_is_told_at_once_with_what_to
     with socket_server(answer) as endpoint:
         rig = Rig(endpoint)
         with pytest.raises(ModelBusy, match="x holds it; try again when that one is idle"):
+            rig.extend([1])
+        assert rig.now == 0
+        rig.close()
+
+
+def test_a_model_that_the_server_cannot_load_is_told_at_once_with_what_to_do() -> None:
+    _, answer = answering(refusing(1, Failure("model_unusable", "its log has why", False)))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(ModelUnusable, match="its log has why; split-client models lists"):
             rig.extend([1])
         assert rig.now == 0
         rig.close()

@@ -185,6 +185,28 @@ def test_a_team_goes_when_another_model_computes() -> None:
     waiting.end()
 
 
+def test_between_two_turns_those_who_stood_aside_have_a_fifth_of_the_first_one() -> None:
+    clock = Clock()
+    turns = turns_of(clock)
+    seat = turns.seat()
+    assert turns.stand_aside(30.0) == 0.0
+    with seat.turn():
+        clock.now = 10.0
+        assert clock.now >= turns.aside_from
+        aside = threading.Thread(target=lambda: turns.stand_aside(30.0))
+        aside.start()
+        until(lambda: turns.aside)
+    aside.join(30.0)
+    # Nobody wants to compute.
+    assert clock.now + 1e9 < turns.aside_from
+    waiting = Waiting(seat)
+    assert not waiting.begun.is_set()
+    assert turns.aside_from == 12.0
+    clock.now = 12.0
+    waiting.end()
+    assert seat.number is None
+
+
 @pytest.mark.parametrize("patience", [30.0, 0.001])
 def test_a_thread_stands_aside_while_somebody_computes(patience: float) -> None:
     turns = DeviceTurns(release=lambda: None)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
 
 from split_server.engine.device_turns import DeviceTurns
-from split_server.engine.giving_way import given_way_to, giving_way, working_seconds
+from split_server.engine.giving_way import _Look, given_way_to, giving_way, working_seconds
 from split_server.engine.model.threads import on_passing_thread
 from tests.patience import until
 
@@ -53,3 +56,40 @@ def test_a_thread_that_works_for_a_loading_one_gives_way_too() -> None:
         assert on_passing_thread(threading.get_ident) != threading.get_ident()
     assert sys.getprofile() is before
     assert on_passing_thread(given_way_to) is None
+
+
+@pytest.mark.parametrize(("module", "waits"), [("logging", 0), ("somewhere", 1)])
+def test_whoever_holds_a_lock_that_a_pass_needs_does_not_wait_for_it(
+    module: str, waits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = DeviceTurns(release=lambda: None)
+    waited: list[float] = []
+    monkeypatch.setattr(turns, "stand_aside", lambda patience: waited.append(patience) or 0.0)
+    look = _Look(turns)
+    held: dict[str, Any] = {"__name__": module}
+    exec("def hold(work): return work()", held)  # noqa: S102
+    with turns.seat().turn():
+        held["hold"](lambda: look(sys._getframe(), "call", None))
+    assert len(waited) == waits
+
+
+def test_who_waited_for_long_goes_on_beside_the_pass_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turns = DeviceTurns(release=lambda: None)
+    waited: list[float] = []
+    monkeypatch.setattr(turns, "stand_aside", lambda patience: waited.append(patience) or 3600.0)
+    look = _Look(turns)
+    with turns.seat().turn():
+        for _ in range(100):
+            look(sys._getframe(), "call", None)
+    assert len(waited) == 1
+
+
+def test_the_interpreter_hands_its_lock_over_sooner_while_a_model_is_loaded() -> None:
+    turns = DeviceTurns(release=lambda: None)
+    turns.seat()
+    usual = sys.getswitchinterval()
+    with giving_way(turns):
+        assert sys.getswitchinterval() < usual
+    assert sys.getswitchinterval() == usual

@@ -295,5 +295,7 @@ test('a model that others keep out of the memory is told at once', async () => {
   await rig.backend.open();
   rig.peer.failures = [{ code: 'model_busy', retryable: true, retryAfter: 1 }];
   await assert.rejects(rig.extend([1]), { code: 'model_busy' });
+  rig.peer.failures = [{ code: 'model_unusable', retryable: false }];
+  await assert.rejects(rig.extend([1]), { code: 'model_unusable' });
   assert.deepEqual(rig.waits, []);
 });

@@ -23,6 +23,7 @@ from split_server.engine.linears.prepacked import (
 )
 from split_server.engine.linears.shared import merged
 from split_server.engine.linears.siblings import grouped
+from split_server.engine.outcomes import outcome
 from split_server.engine.teams import release_team
 from split_server.errors import UnusableDevice
 
@@ -64,7 +65,9 @@ def arrange_linears(
         raise UnusableDevice(f"--linears packed is not possible here: {fault}")
     shapes = set() if fault else {_shape(group) for group in groups}
     if shapes and mode == "auto":
-        shapes = _race(_sample(groups), threads)
+        sample = _sample(groups)
+        of = ("linears", groups[0][0].linear.weight.dtype, threads, *map(_shape, sample))
+        shapes = outcome(of, lambda: _race(sample, threads))
     if not shapes:
         _log.info("linear layers stay plain; packing: %s", fault or "no gain measured")
         return PLAIN

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from split_server.engine.device_turns import DeviceTurns
 from split_server.engine.giving_way import giving_way
+from split_server.engine.model.module import load_on_one_thread
 from split_server.memory.allocator import give_back_large_blocks
 from split_server.memory.shared import SharedMemory
 from split_server.serving.loading.prospect import Prospect, prospect_of
@@ -27,6 +28,7 @@ class Loading:
         if several:
             # To give back what lies between blocks in use has every other model wait.
             give_back_large_blocks()
+            load_on_one_thread()
         self._shared = SharedMemory()
         self._turns = DeviceTurns() if several else None
         self._opened: dict[str, Opened] = {}

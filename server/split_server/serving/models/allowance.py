@@ -27,6 +27,11 @@ class Allowance:
         """The principal has a model loaded now."""
         self._begun.setdefault(principal, deque(maxlen=self._loads)).append(self._clock())
 
+    def give_back(self, principal: str) -> None:
+        """Its latest load was none."""
+        if begun := self._begun.get(principal):
+            begun.pop()
+
     def _forget(self) -> None:
         """Have nobody in mind whose loads are long ago."""
         past = self._clock() - self._seconds

@@ -8,15 +8,17 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Generic
 
+from split_server.checkpoint.mark import Mark, mark_of
 from split_server.serving.models.allowance import Allowance
 from split_server.serving.models.asked import Ahead, Ground
-from split_server.serving.models.leaving import give_back, left, told
+from split_server.serving.models.leaving import give_back, lasts, left, told
 from split_server.serving.models.naming import NamedModel
 from split_server.serving.models.slots import ModelState, R, Slot
 from split_server.threads import Threads
 from split_wire.errors import (
     ModelBusy,
     ModelLoading,
+    ModelUnusable,
     OperatorNeeded,
     ShuttingDown,
     UnknownModel,
@@ -57,6 +59,7 @@ class Keeper(Generic[R]):
         # Of loads, and of letting go: one at a time, so that each sees the memory as it is.
         self._turn = asyncio.Lock()
         self._thread = Threads("loading", 1)
+        self._looks = Threads("looks at models", 1)
         self._draining = False
 
     def states(self) -> list[ModelState]:
@@ -78,11 +81,12 @@ class Keeper(Generic[R]):
         """Whether a load, given up or not, still computes."""
         return self._thread.at_work
 
-    async def room(self, name: str, principal: str) -> R:
-        """The room of the model, which is loaded first where it is not.
+    async def room(self, name: str, principal: str, *, operator: bool = False) -> R:
+        """The room of the model, which is loaded first where it is not; for its ``operator`` also
+        where that was in vain and nothing has changed.
 
-        Raises UnknownModel, ModelLoading once it was waited for, ModelBusy, ShuttingDown, and
-        InternalError where the load failed.
+        Raises UnknownModel, ModelLoading once it was waited for, ModelBusy, ShuttingDown,
+        ModelUnusable, and InternalError where the load failed.
         """
         slot = self._slot(name)
         if self._draining:
@@ -90,7 +94,7 @@ class Keeper(Generic[R]):
         slot.asked = max(slot.asked, self._clock())
         if slot.room is not None and slot.state == "loaded":
             return slot.room
-        task = slot.task or self._begin(slot, principal)
+        task = slot.task or self._begin(slot, principal, operator=operator)
         # Others wait for it too.
         done, _ = await asyncio.wait([task], timeout=self._patience)
         if not done:
@@ -100,8 +104,8 @@ class Keeper(Generic[R]):
         return task.result()
 
     async def load(self, name: str, principal: str) -> None:
-        """Have the model loaded. Raises as :meth:`room`."""
-        await self.room(name, principal)
+        """Have the model loaded for its operator. Raises as :meth:`room`."""
+        await self.room(name, principal, operator=True)
 
     async def unload(self, name: str, principal: str, *, operator: bool) -> None:
         """Let the model go for its ``operator``, or for whom it has the only sessions in it.
@@ -142,6 +146,7 @@ class Keeper(Generic[R]):
     def close(self) -> None:
         """End all rooms, and the thread that loads."""
         self._thread.close()
+        self._looks.close()
         for room in self.rooms():
             room.close()
 
@@ -151,28 +156,55 @@ class Keeper(Generic[R]):
             raise UnknownModel(name, [*self._slots])
         return slot
 
-    def _begin(self, slot: Slot[R], principal: str) -> asyncio.Task[R]:
+    def _begin(self, slot: Slot[R], principal: str, *, operator: bool) -> asyncio.Task[R]:
         """Have it loaded for whoever waits. Raises ModelBusy."""
+        if operator:
+            slot.refused = None
+        if slot.refused is None:
+            self._allow(slot, principal)
+        slot.begun = self._clock()
+        slot.task = asyncio.create_task(self._loaded(slot, principal), name=f"load {slot.name}")
+        slot.task.add_done_callback(_heeded)
+        return slot.task
+
+    def _allow(self, slot: Slot[R], principal: str) -> None:
+        """Count a load of the principal's. Raises ModelBusy."""
         wait = self._allowance.wait(principal)
         if wait > 0:
             reason = "you had two models loaded within a minute"
             raise ModelBusy(slot.name, reason, _retry(wait))
         self._allowance.count(principal)
-        slot.begun = self._clock()
-        slot.task = asyncio.create_task(self._loaded(slot), name=f"load {slot.name}")
-        slot.task.add_done_callback(_heeded)
-        return slot.task
 
-    async def _loaded(self, slot: Slot[R]) -> R:
+    async def _loaded(self, slot: Slot[R], principal: str) -> R:
+        try:
+            if slot.refused is not None:
+                await self._look_again(slot, slot.refused)
+                self._allow(slot, principal)
+            return await self._tried(slot, principal)
+        finally:
+            slot.task = None
+
+    async def _look_again(self, slot: Slot[R], refused: Mark) -> None:
+        """Raises ModelUnusable where what was refused lies there as it did."""
+        if await self._looks.run(lambda: mark_of(slot.named.config.path)) == refused:
+            raise ModelUnusable(slot.name)
+        slot.refused = None
+
+    async def _tried(self, slot: Slot[R], principal: str) -> R:
+        mark: Mark | None = None
         try:
             async with self._turn:
                 slot.state, slot.begun = "loading", self._clock()
+                # Before anything is read: what changes meanwhile is worth another try.
+                mark = await self._looks.run(lambda: mark_of(slot.named.config.path))
                 return await self._made(slot)
         # Whatever it is belongs to whoever asked, and to the log.
         except Exception as error:  # noqa: BLE001
             failure = told(slot.name, error)
+            if isinstance(failure, ModelUnusable) and mark is not None and lasts(error):
+                slot.refused = mark
+                self._allowance.give_back(principal)
         finally:
-            slot.task = None
             if slot.room is None:
                 slot.state = "unloaded"
         # Beyond the handler: the frames of the error hold the tensors of what failed.

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeAlias, TypeVar
 
+from split_server.checkpoint.mark import Mark
 from split_server.serving.models.asked import Served
 from split_server.serving.models.naming import NamedModel
 
@@ -34,7 +35,8 @@ class ModelState:
 class Slot(Generic[R]):
     """``room``: None unless it is loaded or leaving; ``task``: of the load under way; ``begun``:
     when its work began, ``took`` seconds the last time; ``size``: bytes that it takes; ``since``:
-    when it was loaded, ``asked`` for.
+    when it was loaded, ``asked`` for; ``refused``: how what it is loaded from was marked when that
+    could not be loaded, None where another try may do.
     """
 
     named: NamedModel
@@ -49,6 +51,7 @@ class Slot(Generic[R]):
     asked: float = field(default=float("-inf"))
     loads: int = 0
     unloads: int = 0
+    refused: Mark | None = None
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ import torch
 
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import load_backbone
+from split_server.engine.model.module import own_memory
 from split_server.errors import MalformedCheckpoint, UnsupportedFamily, UnusableDevice
 from tests.checkpoints import tiny_checkpoint
 from tests.engines import tiny_backbone
@@ -122,3 +123,16 @@ def test_loading_never_holds_the_model_twice(
     figures = json.loads(done.stdout)
     assert 0.8 * weights < figures["after"] - figures["base"] < 1.15 * weights
     assert figures["peak"] - figures["base"] < 1.35 * weights
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (), (0, 4), (1100, 1024)])
+def test_weights_are_copied_whole_whatever_their_shape(shape: tuple[int, ...]) -> None:
+    module = torch.nn.Module()
+    module.weight = torch.nn.Parameter(torch.rand(shape), requires_grad=False)
+    module.turned = torch.nn.Parameter(torch.rand(3, 5).T, requires_grad=False)
+    before = [each.data for each in module.parameters()]
+    own_memory(module)
+    for old, new in zip(before, module.parameters(), strict=True):
+        assert torch.equal(old, new)
+        assert old.stride() == new.stride()
+        assert not old.numel() or old.data_ptr() != new.data_ptr()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -112,12 +113,17 @@ class FakeGround:
 
 
 class Kept:
-    """Models ``a`` (the first one) to ``d`` of 10, 40, 50 and 60 bytes, in 100 bytes."""
+    """Models ``a`` (the first one) to ``d`` of 10, 40, 50 and 60 bytes, in 100 bytes; all of them
+    lie at ``place``.
+    """
 
-    def __init__(self, keep: float = 300.0, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, keep: float = 300.0, patience: float = PATIENCE, place: Path | None = None
+    ) -> None:
         self.now = 1000.0
         self.ground = FakeGround(90, sizes={"a": 10, "b": 40, "c": 50, "d": 60})
-        models = [NamedModel(name, ServerConfig(), named=True) for name in self.ground.sizes]
+        config = ServerConfig() if place is None else ServerConfig(model=str(place))
+        models = [NamedModel(name, config, named=True) for name in self.ground.sizes]
         self.first = FakeRoom("a", self.ground)
         self.keeper: Keeper[FakeRoom] = Keeper(
             models,

@@ -8,11 +8,12 @@ import threading
 
 import pytest
 
-from split_server.errors import MalformedCheckpoint, ModelTooLarge
+from split_server.errors import MalformedCheckpoint, ModelTooLarge, NoSpaceForCheckpoint
 from split_wire.errors import (
     InternalError,
     ModelBusy,
     ModelLoading,
+    ModelUnusable,
     UnknownModel,
 )
 from tests.engines import run
@@ -166,7 +167,8 @@ def test_a_principal_has_two_models_loaded_within_a_minute_and_others_theirs() -
 @pytest.mark.parametrize(
     ("failure", "error"),
     [
-        (MalformedCheckpoint("/secret/path lacks a tensor"), InternalError),
+        (MalformedCheckpoint("/secret/path lacks a tensor"), ModelUnusable),
+        (NoSpaceForCheckpoint("b", 9, 1, "/secret/path"), InternalError),
         (RuntimeError("a bug"), InternalError),
         (ModelTooLarge("b", 9, 1, "machine"), ModelBusy),
         (MemoryError(), ModelBusy),

@@ -138,7 +138,7 @@ def test_a_drain_while_a_model_is_loaded_waits_for_nothing_and_tells_whoever_wai
         kept = Kept()
         kept.ground.gate = threading.Event()
         waits = asyncio.create_task(kept.keeper.room("b", "ann"))
-        await reached(lambda: kept.ground.promises)
+        await reached(lambda: "load b" in kept.ground.events)
         await kept.keeper.drain()
         with pytest.raises(ShuttingDown):
             await waits

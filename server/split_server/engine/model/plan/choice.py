@@ -16,6 +16,7 @@ from split_server.engine.model.packed import LEAST_ROWS, PackedBatch, Slice
 from split_server.engine.model.plan.plan import DecodePlan
 from split_server.engine.model.plan.proof import least_rows, plan_fault
 from split_server.engine.model.plan.reading import FAMILIES
+from split_server.engine.outcomes import outcome
 from split_server.kv.cache import KVCache
 
 _log = logging.getLogger(__name__)
@@ -49,7 +50,8 @@ def arrange_layers(module: Any, dtype: torch.dtype, mode: str, threads: int = 1)
         # On a GPU fewer kernels are faster, as captured passes show, which have yet to be made.
         apart = next(module.parameters()).device.type != "cpu"
         if plan is not None and mode == "auto" and not apart:
-            fault = _race(module, plan, dtype)
+            of = ("layers", dtype, threads, *_make(module))
+            fault = outcome(of, lambda: _race(module, plan, dtype))
         if plan is None or fault:
             _log.info("decoder layers: as modules; a plan: %s", fault)
             return Layers(MODULES, LEAST_ROWS)
@@ -59,6 +61,12 @@ def arrange_layers(module: Any, dtype: torch.dtype, mode: str, threads: int = 1)
     module.forward = plan.forward
     _log.info("decoder layers: as a plan of fewer operations, for %d rows and more", rows)
     return Layers(PLAN, rows)
+
+
+def _make(module: Any) -> tuple[str, ...]:
+    """Kinds of layers, and where parameters are which."""
+    kinds = sorted({type(each).__name__ for each in module.modules()})
+    return (*kinds, *(f"{name} {tuple(each.shape)}" for name, each in module.named_parameters()))
 
 
 def _proved(module: Any, dtype: torch.dtype) -> tuple[DecodePlan | None, str]:

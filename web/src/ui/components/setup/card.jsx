@@ -52,7 +52,7 @@ function Failed({ problem }) {
             {t('Try again')}
           </button>
         )}
-        {app.connection.model !== null && /^(unknown_model|model_busy|not_found|http_404)$/.test(problem?.code ?? '') && (
+        {app.connection.model !== null && /^(unknown_model|model_busy|model_unusable|not_found|http_404)$/.test(problem?.code ?? '') && (
           <button type="button" class="button" onClick={() => void app.useModel(null)}>
             {t('Use the server’s first model')}
           </button>

@@ -1,0 +1,1 @@
+import{a as n}from"./chunk-SG2UDOMH.js";import"./chunk-ESDKNUVF.js";function r(e){return new n({engine:()=>e.connection.engine,of:t=>e.gate.of(t),hasTemplate:()=>e.connection.phase.value.server?.manifest.hasTemplate??!0,kept:()=>e.attention.kept.value?.node??null,cache:()=>e.settings.value.server_cache})}export{r as tintOf};
