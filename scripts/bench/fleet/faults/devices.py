@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from scripts.bench.fleet.faults.parts import Parts, Watch, longest
 from scripts.bench.fleet.replicas import TOKEN
 from split_client.api import NoiseSettings, SamplingParams, SplitClient
 from split_client.errors import ClientError
@@ -40,7 +41,7 @@ class Said:
 
 class Device(threading.Thread):
     """Number ``number`` of them. ``said``: its replies so far; ``failure``: what ended it early;
-    ``replica``: what the server of its newest token calls itself.
+    ``replica``: what the server of its newest token calls itself; ``watch``: what it did meanwhile.
 
     ``replies``: as many, None: until it is stopped. ``wanted``: replies are begun while it is set.
     """
@@ -63,6 +64,7 @@ class Device(threading.Thread):
         self.said: list[Said] = []
         self.failure: str | None = None
         self.replica: str | None = None
+        self.watch = Watch()
         self._prompts, self._replies, self._wanted = prompts, replies, wanted
         self._ledger = folder / f"ledger-{run}-{number}.json"
         self._ended = threading.Event()
@@ -75,6 +77,7 @@ class Device(threading.Thread):
             noise=self._noise() if noised else None,
             drafts="off",
         )
+        self.watch.pausing(self._client)
 
     @property
     def transport(self) -> str | None:
@@ -89,6 +92,7 @@ class Device(threading.Thread):
         """Make replies; their prompts are taken in turn, another one first for each device."""
         try:
             with self._client:
+                self.watch.connecting(self._client._connected().channel)
                 # All of them are of one user here, and would go one way.
                 self._client.route_anew()
                 for count in itertools.count():
@@ -120,14 +124,9 @@ class Device(threading.Thread):
         return NoiseSettings(sigma=_SIGMA, key=key, ledger=self._ledger, identity=_IDENTITY)
 
 
-def longest_gap(device: Device, since: float, until: float) -> float | None:
-    """Seconds between two tokens of one reply, the longest that overlaps the time from ``since`` to
-    ``until``; None where no reply was being made then.
+def longest_gap(device: Device, since: float, until: float) -> Parts | None:
+    """The longest time without a token within a reply that overlaps the time from ``since`` to
+    ``until``, in its parts; None where no reply was being made then.
     """
-    gaps = [
-        after - before
-        for said in device.said
-        for before, after in itertools.pairwise([*said.times])
-        if after > since and before < until
-    ]
-    return max(gaps, default=None)
+    found = longest([said.times for said in [*device.said]], since, until)
+    return None if found is None else device.watch.parts(*found)
