@@ -42,6 +42,12 @@ def test_the_wait_of_an_event_is_that_of_a_reply_which_it_hit() -> None:
     assert longest_gap(_device(), 0.0, 9.0) is None
 
 
+def test_the_wait_for_the_first_token_counts_from_when_the_reply_was_asked_for() -> None:
+    # Hit in the prefill, with the reply before just over.
+    device = _device(Said(0, times=[1.0, 1.1]), Said(0, times=[62.0, 62.1], begun=1.2))
+    assert _gap(device, 1.05, 1.5) == pytest.approx(62.0 - 1.2)
+
+
 def test_a_token_that_is_another_missing_or_too_many_is_wrong() -> None:
     verdict, device = Verdict(), _device()
     for ids in ([1, 2, 3], [1, 2], [1, 2, 3, 4], [1, 9, 3], []):

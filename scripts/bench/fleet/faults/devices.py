@@ -32,11 +32,19 @@ _SIGMA = 1e-3
 
 @dataclass(slots=True)
 class Said:
-    """A reply to prompt ``prompt``: its ids, and when each was there by the monotonic clock."""
+    """A reply to prompt ``prompt``: its ids, and when each was there by the monotonic clock;
+    ``begun``: when it was asked for.
+    """
 
     prompt: int
     ids: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
+    begun: float | None = None
+
+    @property
+    def moments(self) -> list[float]:
+        """When it was asked for, and when each token was there."""
+        return ([] if self.begun is None else [self.begun]) + self.times
 
 
 class Device(threading.Thread):
@@ -108,7 +116,7 @@ class Device(threading.Thread):
         return Ledger(self._ledger).spent(_IDENTITY)
 
     def _reply(self, prompt: int, count: int) -> None:
-        said = Said(prompt)
+        said = Said(prompt, begun=time.monotonic())
         self.said.append(said)
         # What was sent before with the same noise costs nothing, so it is another text each time.
         text = f"{count}. {self._prompts[prompt]}" if self.noised else self._prompts[prompt]
@@ -125,8 +133,8 @@ class Device(threading.Thread):
 
 
 def longest_gap(device: Device, since: float, until: float) -> Parts | None:
-    """The longest time without a token within a reply that overlaps the time from ``since`` to
-    ``until``, in its parts; None where no reply was being made then.
+    """The longest time without a token within a reply, the wait for its first one too, that
+    overlaps the time from ``since`` to ``until``, in its parts; None where no reply was being made.
     """
-    found = longest([said.times for said in [*device.said]], since, until)
+    found = longest([said.moments for said in [*device.said]], since, until)
     return None if found is None else device.watch.parts(*found)

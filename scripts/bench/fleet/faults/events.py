@@ -30,7 +30,7 @@ _FROZEN = 8.0
 @dataclass(slots=True)
 class Waited:
     """``events``: how many there were; ``gaps``: times without a token, of each device that was in
-    mid-reply at a replica which was hit; ``problems``: what should not have been.
+    mid-reply or mid-prefill at a replica which was hit; ``problems``: what should not have been.
     """
 
     events: int = 0
