@@ -12,7 +12,13 @@ from split_client.generation.backend import CacheLost
 from split_client.transport.channel import Channel
 from split_client.transport.served.loading import LOADING_PATIENCE, notice_of, pause_for
 from split_wire.client import ClientProtocol, Event, Ignored, StepFailed, StepReplaced
-from split_wire.errors import InternalError, MalformedMessage, SplitError, TooManySessions
+from split_wire.errors import (
+    InternalError,
+    MalformedMessage,
+    SplitError,
+    TooManySessions,
+    UnknownSession,
+)
 from split_wire.errors import ModelChanged as WireModelChanged
 
 # The server holds another cache than the device believes, or none: a new session repairs it.
@@ -48,12 +54,20 @@ class Asking:
         self._clock, self._pause, self._chance = clock, pause, chance
         self._waited = 0.0
         self._opened_at = -math.inf
-        # Sessions in a row that were lost so soon.
+        # Where the session is: on which of the channel's connections, at which replica.
+        self._connection = 0
+        self._replica: str | None = None
+        # Sessions in a row that were lost so soon, with the server going on.
         self._lost_soon = 0
 
-    def opened(self) -> None:
-        """A session was opened at this moment."""
+    def opened(self, replica: str | None) -> None:
+        """A session was opened at this moment, at a server that calls itself so."""
         self._opened_at = self._clock()
+        self._connection = self._channel.connections
+        if replica != self._replica:
+            # Its neighbour has not taken anything from anybody.
+            self._lost_soon = 0
+        self._replica = replica
 
     def ask(
         self,
@@ -131,16 +145,26 @@ class Asking:
 
     def _raise_final(self, refused: ServerRefused) -> None:
         if refused.code in _CACHE_LOST:
-            soon = self._clock() - self._opened_at < _SOON
-            self._lost_soon = self._lost_soon + 1 if soon else 0
-            # What the server may still hold would count against its limits until it expires.
-            self._on_lost()
+            self._lost_soon = self._lost_soon + 1 if self._made_way() else 0
+            if refused.code == UnknownSession.code:
+                # There is nothing to close, and over HTTP that would be one more round trip.
+                self._protocol.forget()
+            else:
+                # What the server still holds would count against its limits until it expires.
+                self._on_lost()
             raise CacheLost from refused
         # Whoever holds the memory is somebody's chat, which no patience ends.
         if not refused.retryable or isinstance(refused, ModelBusy):
             if refused.code == InternalError.code:
                 self._protocol.forget()
             raise refused
+
+    def _made_way(self) -> bool:
+        """Whether a session that is lost now made way for somebody else's: soon after it was
+        opened, and not with the connection, as where its server died.
+        """
+        soon = self._clock() - self._opened_at < _SOON
+        return soon and self._channel.connections == self._connection
 
     def _patience(self, refused: ServerRefused) -> float:
         """Seconds to ask again for, of whoever has any at all."""

@@ -99,6 +99,8 @@ class Channel:
         self.traffic = Traffic()
         # Connections that came about again, not attempts.
         self.reconnects = 0
+        # Connections that there were.
+        self.connections = 0
 
     @property
     def transport_name(self) -> str | None:
@@ -253,6 +255,7 @@ class Channel:
 
     def _taken(self, transport: Transport) -> Transport:
         self._transport = transport
+        self.connections += 1
         self._stream = transport if isinstance(transport, Stream) else None
         self._proven = False
         if self._longest:

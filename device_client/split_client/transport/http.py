@@ -14,7 +14,8 @@ from split_client.transport.endpoint import Endpoint
 from split_client.transport.reach.diagnosis import unreachable
 from split_client.transport.refusal import read_refusal
 from split_client.transport.timed import TimedClient, exchange_once
-from split_client.transport.tls import tls_context
+from split_client.transport.tls import no_context
+from split_client.transport.tls_sessions import TlsSessions
 from split_wire.errors import FrameTooLarge
 from split_wire.frame import is_frame
 from split_wire.messages import CONTENT_TYPE
@@ -26,6 +27,9 @@ _OK = 200
 # Of a server that does not know the address, or not this method of it.
 _UNKNOWN = (404, 405)
 _ONCE_SECONDS = 20.0
+# Reading the authorities takes tens of milliseconds, which each new connection would wait for. The
+# library changes what it is given, so these are not those of WebSockets.
+_CONTEXTS = TlsSessions()
 
 
 def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -> httpx.Client:
@@ -39,8 +43,14 @@ def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -
         trust_env=not endpoint.is_loopback,
         follow_redirects=False,
         # A pinned authority or the system's, as for WebSockets, not the library's own list.
-        verify=tls_context(endpoint) if endpoint.secure else True,
+        verify=_CONTEXTS.context(endpoint) if endpoint.secure else no_context(),
     )
+
+
+def _forget_context(endpoint: Endpoint) -> None:
+    """Who trusts the server from now on is let in without another start of the program."""
+    if endpoint.secure:
+        _CONTEXTS.forget(endpoint)
 
 
 def asked_once(
@@ -68,6 +78,7 @@ def asked_once(
         with exchange_once(client, request, _ONCE_SECONDS) as response:
             body = _bounded(response, most)
     except UNREACHED as error:
+        _forget_context(endpoint)
         raise unreachable(endpoint, error, connect_timeout) from error
     except httpx.HTTPError as error:
         raise ConnectionLost(str(error) or type(error).__name__) from error
@@ -122,6 +133,7 @@ class HttpTransport:
             with self._timed.exchange(request, timeout) as response:
                 body = self._body(response)
         except UNREACHED as error:
+            _forget_context(self._endpoint)
             raise unreachable(self._endpoint, error, self._connect_timeout) from error
         except httpx.HTTPError as error:
             raise ConnectionLost(str(error) or type(error).__name__) from error

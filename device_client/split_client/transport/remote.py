@@ -204,7 +204,7 @@ class RemoteBackend:
         if chain is not None:
             self._asked = wanted if self.dtype == dtype else None
         self._usual_dtype = self.dtype
-        self._asking.opened()
+        self._asking.opened(self.replica)
         self.sessions_opened += 1
 
     def _named(self, rows: Rows, dtype: WireDtype) -> PrefixChain:

@@ -40,6 +40,11 @@ def pinned_context(ca: str) -> ssl.SSLContext:
     return context
 
 
+def no_context() -> ssl.SSLContext:
+    """For a client that never speaks TLS: trusts nobody, and costs no reading of authorities."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
 def unverified_context() -> ssl.SSLContext:
     """For what is checked by its own hash afterwards."""
     context = ssl.create_default_context()

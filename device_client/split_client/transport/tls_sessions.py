@@ -6,11 +6,14 @@ import socket
 import ssl
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.tls import pinned_authority, tls_context
 
 _MOST = 16
+# Host, port and pinned authority.
+_Key: TypeAlias = tuple[str, int, str | None]
 
 
 @dataclass(slots=True)
@@ -25,16 +28,12 @@ class TlsSessions:
     """One session for each server and pinned authority: with another pin all is verified anew."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, int, str | None], _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
 
     def wrap(self, raw: socket.socket, endpoint: Endpoint) -> ssl.SSLSocket:
         """``raw`` with TLS. Raises OSError, KnownServersDamaged."""
         key = _key(endpoint)
-        kept = self._kept.get(key)
-        if kept is None:
-            kept = self._kept[key] = _Kept(tls_context(endpoint))
-            while len(self._kept) > _MOST:
-                self._kept.popitem(last=False)
+        kept = self._at(key, endpoint)
         try:
             return kept.context.wrap_socket(
                 raw, server_hostname=endpoint.host, session=kept.session
@@ -43,6 +42,24 @@ class TlsSessions:
             # Whatever was wrong with the session, the next handshake is a whole one.
             self._kept.pop(key, None)
             raise
+
+    def context(self, endpoint: Endpoint) -> ssl.SSLContext:
+        """What verifies ``endpoint``, for a library that connects by itself. Raises
+        KnownServersDamaged.
+        """
+        return self._at(_key(endpoint), endpoint).context
+
+    def forget(self, endpoint: Endpoint) -> None:
+        """Read the authorities anew for what comes next: no connection came about."""
+        self._kept.pop(_key(endpoint), None)
+
+    def _at(self, key: _Key, endpoint: Endpoint) -> _Kept:
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = _Kept(tls_context(endpoint))
+            while len(self._kept) > _MOST:
+                self._kept.popitem(last=False)
+        return kept
 
     def remember(self, secured: socket.socket) -> None:
         """Keep the session of a connection that ends, which a server names once it is in use."""
@@ -53,5 +70,5 @@ class TlsSessions:
                 kept.session = secured.session
 
 
-def _key(endpoint: Endpoint) -> tuple[str, int, str | None]:
+def _key(endpoint: Endpoint) -> _Key:
     return endpoint.host, endpoint.port, pinned_authority(endpoint)

@@ -34,9 +34,9 @@ def truth(tokens: list[int]) -> list[float]:
 class Rig:
     """A backend and a sequence over a real socket to ``answer``."""
 
-    def __init__(self, endpoint: Any, **options: Any) -> None:
+    def __init__(self, endpoint: Any, mode: Any = "auto", **options: Any) -> None:
         self.now = 0.0
-        self.channel = Channel(connector(endpoint, None, LIMIT), pause=self.pause)
+        self.channel = Channel(connector(endpoint, None, LIMIT), mode, pause=self.pause)
         self.backend = RemoteBackend(
             self.channel, WIDTH, "m", 100, pause=self.pause, clock=lambda: self.now, **options
         )

@@ -73,3 +73,17 @@ def test_another_pin_has_the_certificate_verified_anew(server: Endpoint, pins: l
 def test_plain_sockets_have_nothing_to_remember() -> None:
     with socket.socket() as plain:
         TlsSessions().remember(plain)
+
+
+def test_the_authorities_are_read_once_for_a_library_that_connects_by_itself(
+    server: Endpoint, pins: list[str]
+) -> None:
+    sessions = TlsSessions()
+    kept = sessions.context(server)
+    assert sessions.context(server) is kept
+    # Another pin wants another context, and so does whoever was not reached.
+    pins.reverse()
+    assert sessions.context(server) is not kept
+    pins.reverse()
+    sessions.forget(server)
+    assert sessions.context(server) is not kept

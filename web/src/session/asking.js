@@ -26,7 +26,7 @@ export class Asking {
    * @param {import('../protocol/client.js').ClientProtocol} protocol
    * @param {object} about
    * @param {import('./waiting.js').Waiting} about.waiting
-   * @param {() => Promise<void>} about.lost the session's cache is lost: ends it
+   * @param {(code: string) => Promise<void>} about.lost the session's cache is lost, for that reason: ends it
    * @param {() => number} about.clock seconds
    * @param {(seconds: number, signal: AbortSignal) => Promise<void>} about.pause
    * @param {number} [about.busyPatience] see RemoteBackend
@@ -139,7 +139,7 @@ export class Asking {
   /** @param {ServerRefused} refused */
   async _raiseFinal(refused) {
     if (CACHE_LOST.has(refused.code)) {
-      await this._lost();
+      await this._lost(refused.code);
       throw new CacheLost(refused);
     }
     // Whoever holds the memory is somebody's chat, which no patience ends.

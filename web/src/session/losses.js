@@ -1,7 +1,7 @@
 // Sessions that the server lost, and how soon the next one may be asked for.
 import { delayOf } from '../transport/patience.js';
 
-// Seconds: a session that is lost so soon made way for somebody else's.
+// Seconds: a session that is lost so soon, with the server going on, made way for somebody else's.
 const SOON = 10;
 
 export class Losses {
@@ -18,18 +18,30 @@ export class Losses {
     this._pause = pause;
     this._chance = chance;
     this._openedAt = -Infinity;
-    /** Sessions in a row that were lost so soon. */
+    this._connection = 0;
+    /** @type {string | null} */
+    this._replica = null;
+    /** Sessions in a row that made way. */
     this._soon = 0;
   }
 
-  /** A session was opened. */
-  opened() {
+  /**
+   * A session was opened.
+   * @param {number} connection which of its channel's, counted
+   * @param {string | null} replica what the server calls itself
+   */
+  opened(connection, replica) {
     this._openedAt = this._clock();
+    this._connection = connection;
+    // Its neighbour has not taken anything from anybody.
+    if (replica !== this._replica) this._soon = 0;
+    this._replica = replica;
   }
 
-  /** It was lost. */
-  lost() {
-    this._soon = this._clock() - this._openedAt < SOON ? this._soon + 1 : 0;
+  /** It was lost. @param {number} connection another one than that of its opening: its server may have died */
+  lost(connection) {
+    const soon = this._clock() - this._openedAt < SOON;
+    this._soon = soon && connection === this._connection ? this._soon + 1 : 0;
   }
 
   /**

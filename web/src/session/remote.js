@@ -62,7 +62,7 @@ export class RemoteBackend {
     this._losses = new Losses(channel.patience, { clock: this._clock, pause: waits, chance: chance ?? Math.random });
     this._waiting = new Waiting((notice) => channel.tell(notice), later ?? after);
     this._asking = new Asking(channel, this._protocol, {
-      waiting: this._waiting, lost: () => this._gone(), clock: this._clock, pause: waits, busyPatience,
+      waiting: this._waiting, lost: (code) => this._gone(code), clock: this._clock, pause: waits, busyPatience,
     });
     this._window = new Window();
     this.sessionsOpened = 0;
@@ -151,7 +151,7 @@ export class RemoteBackend {
     await this._waiting.during(ask);
     this._usualDtype = this.dtype;
     if (dtype === this.dtype) this._asked = wanted;
-    this._losses.opened();
+    this._losses.opened(this._channel.connections, this._protocol.opened?.replica ?? null);
     this.sessionsOpened += 1;
   }
 
@@ -282,10 +282,11 @@ export class RemoteBackend {
     return named(this._protocol.newChain(), rows, { hiddenSize: this._hiddenSize, dtype, signal });
   }
 
-  /** The server has lost the session. */
-  async _gone() {
-    this._losses.lost();
-    // What the server may still hold would count against its limits until it expires.
-    await this.close();
+  /** The server has lost the session. @param {string} code what it says of it */
+  async _gone(code) {
+    this._losses.lost(this._channel.connections);
+    // There is nothing to close. What the server still holds would count against its limits until it expires.
+    if (code === 'unknown_session') this._protocol.forget();
+    else await this.close();
   }
 }

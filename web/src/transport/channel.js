@@ -58,6 +58,8 @@ export class Channel {
     /** @type {Transport | null} */
     this._transport = null;
     this._proven = false;
+    /** Connections that there were. */
+    this.connections = 0;
     this._closing = new AbortController();
     this._wakeable = new Wakeable(this._clock, this._pause);
     this._endurance = new Endurance(this.patience.total, this._clock);
@@ -285,6 +287,7 @@ export class Channel {
     const transport = better ?? (await this._carriers.open(signal));
     transport.accept(this._longest);
     this._transport = transport;
+    this.connections += 1;
     this._proven = false;
     return transport;
   }

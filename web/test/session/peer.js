@@ -96,6 +96,8 @@ export class Peer {
     /** @type {Map<string, Held>} */
     this.sessions = new Map();
     this.opened = 0;
+    /** @type {string | null} */
+    this.replica = null;
     /** How often each step was appended. @type {Map<string, number>} */
     this.runs = new Map();
     /** @type {any[]} */
@@ -131,7 +133,7 @@ export class Peer {
       type: 'opened', session, manifest: this.manifest, dtype: message.dtype ?? this.dtype,
       maxRows: this.maxRows, maxContext: this.maxContext, version: 1, capabilities: this._announced(),
       layers: this.layers, heads: this.layers, cached, prefix: held.chain.at(cached),
-      interactiveRows: this.interactiveRows, tiers: {}, replica: null, streamed: 0,
+      interactiveRows: this.interactiveRows, tiers: {}, replica: this.replica, streamed: 0,
     });
   }
 

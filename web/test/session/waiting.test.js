@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { truth } from './peer.js';
 import { Rig } from './rig.js';
+import { PATIENCE } from '../../src/transport/patience.js';
 
 const FULL = { code: 'too_many_sessions', retryable: true, retryAfter: 4 };
 
@@ -19,6 +20,60 @@ test('a session that is lost soon after it was opened is not opened again at onc
   const before = rig.now;
   assert.deepEqual(await rig.extend([1, 2, 3]), truth([1, 2, 3]));
   assert.equal(rig.now, before);
+});
+
+/**
+ * Seconds that each of several replies waits, all sessions lost before it.
+ * @param {Rig} rig @param {() => void} lose
+ */
+async function waitsAfter(rig, lose) {
+  const waits = [];
+  const tokens = [1, 2];
+  await rig.extend(tokens);
+  for (let token = 0; token < 6; token++) {
+    rig.now += 5;
+    rig.peer.sessions.clear();
+    lose();
+    tokens.push(token);
+    const before = rig.now;
+    assert.deepEqual(await rig.extend(tokens), truth(tokens));
+    waits.push(Number((rig.now - before).toFixed(6)));
+  }
+  return waits;
+}
+
+test('a session that went with its connection waits for the connection alone', async () => {
+  for (const several of [true, false]) {
+    const rig = new Rig({ several });
+    const lose = () => {
+      const fate = rig.fate;
+      rig.fate = () => {
+        rig.fate = fate;
+        return 'before';
+      };
+    };
+    const waits = await waitsAfter(rig, lose);
+    assert.ok(Math.max(...waits) <= PATIENCE.firstDelay, `${waits}`);
+    assert.equal(rig.backend.sessionsOpened, 7);
+  }
+});
+
+test('another replica does not count as a server that loses sessions', async () => {
+  const rig = new Rig({ several: false });
+  let life = 0;
+  const lose = () => void (rig.peer.replica = `r${(life += 1)}`);
+  lose();
+  const waits = await waitsAfter(rig, lose);
+  // That it is another one is known once a session is open there.
+  assert.ok(Math.max(...waits) <= 2 * PATIENCE.firstDelay, `${waits}`);
+});
+
+test('a session that the server does not know is not closed there', async () => {
+  const rig = new Rig();
+  await rig.extend([1, 2]);
+  rig.peer.sessions.clear();
+  await rig.extend([1, 2, 3]);
+  assert.deepEqual(rig.peer.messages.filter(({ type }) => type === 'close'), []);
 });
 
 test('a newcomer waits as long as it is told to, and says so until it has its place', async () => {

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from scripts.bench.fleet.faults.parts import Parts, Watch, longest
 from scripts.bench.fleet.replicas import TOKEN
 from split_client.api import NoiseSettings, SamplingParams, SplitClient
 from split_client.errors import ClientError
@@ -31,16 +32,24 @@ _SIGMA = 1e-3
 
 @dataclass(slots=True)
 class Said:
-    """A reply to prompt ``prompt``: its ids, and when each was there by the monotonic clock."""
+    """A reply to prompt ``prompt``: its ids, and when each was there by the monotonic clock;
+    ``begun``: when it was asked for.
+    """
 
     prompt: int
     ids: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
+    begun: float | None = None
+
+    @property
+    def moments(self) -> list[float]:
+        """When it was asked for, and when each token was there."""
+        return ([] if self.begun is None else [self.begun]) + self.times
 
 
 class Device(threading.Thread):
     """Number ``number`` of them. ``said``: its replies so far; ``failure``: what ended it early;
-    ``replica``: what the server of its newest token calls itself.
+    ``replica``: what the server of its newest token calls itself; ``watch``: what it did meanwhile.
 
     ``replies``: as many, None: until it is stopped. ``wanted``: replies are begun while it is set.
     """
@@ -63,6 +72,7 @@ class Device(threading.Thread):
         self.said: list[Said] = []
         self.failure: str | None = None
         self.replica: str | None = None
+        self.watch = Watch()
         self._prompts, self._replies, self._wanted = prompts, replies, wanted
         self._ledger = folder / f"ledger-{run}-{number}.json"
         self._ended = threading.Event()
@@ -75,6 +85,7 @@ class Device(threading.Thread):
             noise=self._noise() if noised else None,
             drafts="off",
         )
+        self.watch.pausing(self._client)
 
     @property
     def transport(self) -> str | None:
@@ -89,6 +100,7 @@ class Device(threading.Thread):
         """Make replies; their prompts are taken in turn, another one first for each device."""
         try:
             with self._client:
+                self.watch.connecting(self._client._connected().channel)
                 # All of them are of one user here, and would go one way.
                 self._client.route_anew()
                 for count in itertools.count():
@@ -104,7 +116,7 @@ class Device(threading.Thread):
         return Ledger(self._ledger).spent(_IDENTITY)
 
     def _reply(self, prompt: int, count: int) -> None:
-        said = Said(prompt)
+        said = Said(prompt, begun=time.monotonic())
         self.said.append(said)
         # What was sent before with the same noise costs nothing, so it is another text each time.
         text = f"{count}. {self._prompts[prompt]}" if self.noised else self._prompts[prompt]
@@ -120,14 +132,9 @@ class Device(threading.Thread):
         return NoiseSettings(sigma=_SIGMA, key=key, ledger=self._ledger, identity=_IDENTITY)
 
 
-def longest_gap(device: Device, since: float, until: float) -> float | None:
-    """Seconds between two tokens of one reply, the longest that overlaps the time from ``since`` to
-    ``until``; None where no reply was being made then.
+def longest_gap(device: Device, since: float, until: float) -> Parts | None:
+    """The longest time without a token within a reply, the wait for its first one too, that
+    overlaps the time from ``since`` to ``until``, in its parts; None where no reply was being made.
     """
-    gaps = [
-        after - before
-        for said in device.said
-        for before, after in itertools.pairwise([*said.times])
-        if after > since and before < until
-    ]
-    return max(gaps, default=None)
+    found = longest([said.moments for said in [*device.said]], since, until)
+    return None if found is None else device.watch.parts(*found)

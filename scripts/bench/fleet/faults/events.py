@@ -13,6 +13,7 @@ import httpx
 
 from scripts.bench.fleet.balancers import Balancer
 from scripts.bench.fleet.faults.devices import Device, longest_gap
+from scripts.bench.fleet.faults.parts import Parts
 from scripts.bench.fleet.replicas import Replica
 
 # A device that has no token for so long has given up, whatever it says.
@@ -28,12 +29,12 @@ _FROZEN = 8.0
 
 @dataclass(slots=True)
 class Waited:
-    """``events``: how many there were; ``gaps``: seconds without a token, of each device that was
-    in mid-reply at a replica which was hit; ``problems``: what should not have been.
+    """``events``: how many there were; ``gaps``: times without a token, of each device that was in
+    mid-reply or mid-prefill at a replica which was hit; ``problems``: what should not have been.
     """
 
     events: int = 0
-    gaps: list[float] = field(default_factory=list)
+    gaps: list[Parts] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 

@@ -1,1 +1,1 @@
-import{a as r,b as s,j as p}from"./chunk-V2UYWWD3.js";import"./chunk-HDXE3QRS.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-ZDXD7JYQ.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
+import{a as r,b as s,j as p}from"./chunk-G7BG4D4A.js";import"./chunk-HDXE3QRS.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-IIB4XQ66.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
