@@ -63,11 +63,17 @@ def principals(server: RunningServer) -> list[set[str]]:
 
 
 def settled(server: RunningServer) -> bool:
-    """Whether there are no sessions, and nothing is being kept of any."""
-    reuses = [room.parts.steps.reuse for room in server.app.rooms.rooms()]
-    return not any(map(len, stores(server))) and not any(
-        reuse.parking for reuse in reuses if reuse is not None
-    )
+    """Whether there are no sessions, and nothing is being kept of any.
+
+    Looked at on the event loop, where a session that ends is on its way to be kept at once.
+    """
+
+    async def looked() -> bool:
+        reuses = [room.parts.steps.reuse for room in server.app.rooms.rooms()]
+        kept = not any(reuse.parking for reuse in reuses if reuse is not None)
+        return kept and not any([*store._all(), *store._parking] for store in stores(server))
+
+    return asyncio.run_coroutine_threadsafe(looked(), server.loop).result(PATIENCE)
 
 
 def test_a_token_that_is_taken_back_is_cut_off_from_every_model(
