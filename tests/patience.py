@@ -6,8 +6,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
+
+from split_server.pairing.pairing import Pairing
+from split_server.security.hanging_up import hang_up
 
 # Only a test that fails waits so long: other work may make a machine many times slower.
 PATIENCE = 60.0
@@ -20,6 +24,16 @@ def until(true: Callable[[], object]) -> None:
     while not true():
         assert time.monotonic() < deadline, "in vain"
         threading.Event().wait(_PAUSE)
+
+
+def patient_with(pairing: Pairing | None, patch: pytest.MonkeyPatch) -> None:
+    """Have it known who is paired, and a device that is cut off told why, however long a busy
+    machine takes for its look at the book and for its goodbye.
+    """
+    assert pairing is not None
+    patch.setattr(pairing.known._looks, "_patience", PATIENCE)
+    patch.setattr("split_server.pairing.known.FRESH", PATIENCE)
+    patch.setattr("split_server.security.leases.hang_up", partial(hang_up, seconds=PATIENCE))
 
 
 def logged(caplog: pytest.LogCaptureFixture, words: str) -> str:

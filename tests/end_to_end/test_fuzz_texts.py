@@ -1,4 +1,4 @@
-"""A thousand damaged requests to each endpoint of the text APIs beside chats and completions."""
+"""Many damaged requests to each endpoint of the text APIs beside chats and completions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.patience import PATIENCE
 from tests.server_process import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
-COUNT = 1000 if EXHAUSTIVE else 333
+COUNT = 1000 if EXHAUSTIVE else 150
 _PARAMETERS = {"type": "object", "properties": {"a": {"type": "boolean"}}}
 _FUNCTION = {"type": "function", "function": {"name": "f", "parameters": _PARAMETERS}}
 _CALL = {"function": {"name": "f", "arguments": {"a": True}}}

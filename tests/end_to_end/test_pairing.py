@@ -33,7 +33,7 @@ from split_server.pairing.state import StateFolder
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.messages import SUBPROTOCOL, Ping, Pong
 from tests.end_to_end.relays import running_relay
-from tests.patience import PATIENCE, until
+from tests.patience import PATIENCE, patient_with, until
 from tests.server_process import STREAM_PATH, RunningServer, running_server
 
 QUESTION = [{"role": "user", "content": "What is split inference?"}]
@@ -57,8 +57,9 @@ def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnownServers:
 
 
 @pytest.fixture(autouse=True)
-def _patience(server: RunningServer) -> None:
-    """Attempts per minute are another test's subject."""
+def _patience(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts per minute are another test's subject, and so is a disk that is slow."""
+    patient_with(server.doorway.pairing, monkeypatch)
     assert server.doorway.pairing is not None
     server.doorway.pairing._attempts.clear()
 

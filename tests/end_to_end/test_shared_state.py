@@ -20,7 +20,7 @@ from split_server.pairing.devices import FILE, DeviceBook
 from split_server.pairing.state import StateFolder
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL, Open, Opened, Ping, Pong
-from tests.patience import PATIENCE, until
+from tests.patience import PATIENCE, patient_with, until
 from tests.server_process import FORWARD_PATH, STREAM_PATH, RunningServer, running_server
 
 OWNER = "owner-has-this-token-1"
@@ -116,8 +116,12 @@ def test_a_device_is_told_which_replica_holds_its_session(fleet: Fleet) -> None:
     assert told == ["a", "b"]
 
 
-def test_paired_at_one_let_in_at_both_revoked_at_both(fleet: Fleet) -> None:
+def test_paired_at_one_let_in_at_both_revoked_at_both(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     a, b = fleet.both
+    for server in fleet.both:
+        patient_with(server.doorway.pairing, monkeypatch)
     token = fleet.paired(a)
     assert fleet.admits(token) == [200, 200]
     with fleet.socket(a, token) as at_a, fleet.socket(b, token) as at_b:

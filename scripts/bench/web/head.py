@@ -7,9 +7,10 @@ Random float16 weights in the browser's own file system (OPFS). The loop
 (loop_peer/loop.js) holds the float16 table in memory, multiplies every row and sorts all logits,
 on one thread. "LM head" is all logits for the loop, the exact top for ours; sampling
 adds temperature 0.7, top-k 50, top-p 0.9. CPU is processor time of the page's process, all threads;
-time is the median; both are the least of the rounds. Memory is private memory above that of the
-empty page. Before anything is timed, the top of every vector is compared with float64 products.
-Ends with an error where more than 1 of 200 differs.
+time is the median; both are the least of the rounds that took the same kernel, which is chosen
+anew in each. Memory is private memory above that of the empty page. Before anything is timed, the
+top of every vector is compared with float64 products. Ends with an error where more than 1 of 200
+differs.
 
 With --kernel webgpu the estimates come from whatever adapter Chromium has, software included, and
 what its GPU process takes, time and memory, is not in the table.
@@ -133,16 +134,24 @@ def _report(
 ) -> None:
     print(heading(f"LM head in the browser, {options.rows} x {options.hidden}", "float16 weights"))
     print(f"Top {options.top} as of float64 products: {equal:.1%} of {options.vectors} vectors.\n")
-    best = {
-        key: Timed(*map(min, zip(*(found[key] for found in rounds), strict=True)))
-        for key in rounds[0]
-    }
+    best = least(rounds)
     lines = [_line(key, best) for key in best]
     print(table(("", "work", "CPU ms", "of the loop's", "ms", "of the loop's"), lines))
     weights = options.rows * options.hidden * 2 / _MIB
     for count, mebibytes in memory.items():
         part = mebibytes / weights
         print(f"Memory, {count} worker(s): {mebibytes:.0f} MiB, {part:.2f} of the weights.")
+
+
+def least(rounds: list[dict[tuple[str, str], Timed]]) -> dict[tuple[str, str], Timed]:
+    """Of each kernel and work, of the rounds that ran it: each opening takes the kernel that is the
+    fastest just then.
+    """
+    found: dict[tuple[str, str], list[Timed]] = {}
+    for each in rounds:
+        for key, timed in each.items():
+            found.setdefault(key, []).append(timed)
+    return {key: Timed(*map(min, zip(*times, strict=True))) for key, times in found.items()}
 
 
 def _line(key: tuple[str, str], best: dict[tuple[str, str], Timed]) -> tuple[str, ...]:

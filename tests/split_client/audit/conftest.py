@@ -13,6 +13,7 @@ from split_client.audit.reach import Reach
 from split_client.model.ends import DeviceEnds
 from split_client.transport.endpoint import Endpoint
 from tests.server_process import RunningServer, running_server
+from tests.split_client.audit.learning import LearntOnce
 
 
 @pytest.fixture(scope="package")
@@ -35,3 +36,10 @@ def ends(server: RunningServer) -> Iterator[DeviceEnds]:
 @pytest.fixture(scope="package")
 def public(ends: DeviceEnds) -> PublicModel:
     return PublicModel(ends, [one.question for one in built_in_questions()])
+
+
+@pytest.fixture(scope="package")
+def learnt_once() -> Iterator[LearntOnce]:
+    """Of public texts, for all audits that use it."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield LearntOnce(patch)

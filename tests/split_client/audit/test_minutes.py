@@ -20,6 +20,8 @@ from split_privacy.mechanism import RowMechanism
 from tests.server_process import RunningServer
 from tests.split_client.audit.test_audit import PROMPTS, QUESTIONS, TINY
 
+pytestmark = pytest.mark.usefixtures("learnt_once")
+
 
 class Ticking:
     """A clock of which every look takes a second, so that work takes as long as its steps."""

@@ -12,6 +12,7 @@ from split_client.audit.forecast import Pace, expected
 from split_client.cli import main
 from tests.server_process import RunningServer
 
+pytestmark = pytest.mark.usefixtures("learnt_once")
 _ATTACKS = {"prior_frequent", "prior_ngram", "nearest", "nearest_context", "ngram", "language"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import inspect
 import sys
 from collections.abc import Iterator
@@ -30,13 +31,21 @@ class FailingCalls:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Watch the calls of this thread."""
+        """Watch the calls of this thread.
+
+        Nothing is collected meanwhile: what collecting calls is of whatever was left by then, and a
+        failure in it reaches nobody.
+        """
         self.failed = ""
+        collecting = gc.isenabled()
+        gc.disable()
         sys.setprofile(self._watch)
         try:
             yield
         finally:
             sys.setprofile(None)
+            if collecting:
+                gc.enable()
 
     def _watch(self, frame: FrameType, event: str, argument: Any) -> None:
         if self.failed:
@@ -47,7 +56,7 @@ class FailingCalls:
         name = argument.__name__ if event == "c_call" else frame.f_code.co_name
         # Resuming a coroutine looks like a call of it.
         resumed = event == "call" and frame.f_code.co_flags & inspect.CO_COROUTINE
-        if name in _NOT_FAILING or resumed or _is_of_the_tests(frame):
+        if name in _NOT_FAILING or resumed:
             return
         place = (caller.f_code.co_filename, caller.f_lineno, name)
         if place not in self.tried:
@@ -64,8 +73,3 @@ class FailingCalls:
                 return True
             frame = frame.f_back
         return False
-
-
-def _is_of_the_tests(called: FrameType) -> bool:
-    """Whether the garbage collector came by and told hypothesis, which listens to it."""
-    return str(called.f_globals.get("__name__", "")).startswith("hypothesis")

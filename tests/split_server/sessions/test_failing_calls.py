@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +140,46 @@ def test_an_open_that_fails_leaves_no_session(tiny_path: Path) -> None:
                 assert len(service.store) == (0 if answer.error else 1), calls.failed
                 if not calls.failed:
                     return
+
+    run(scenario())
+
+
+class Left:
+    """Is collected in a cycle, with a finaliser as a file or a loop that nobody closed has."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+    def __del__(self) -> None:
+        len(str(self))
+
+
+def leaving(new_id: Callable[[], str]) -> Callable[[], str]:
+    def made() -> str:
+        Left()
+        return new_id()
+
+    return made
+
+
+def test_what_collecting_memory_calls_is_no_call_that_fails(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        async with serving(tiny_path) as service:
+            calls, device = FailingCalls("_open"), Device(service, tiny_path)
+            service.store._new_id = leaving(service.store._new_id)
+            # All that fails by itself.
+            while not calls.tried or calls.failed:
+                with calls.active():
+                    await service.handle("local", Device(service, tiny_path).protocol.open())
+            before = gc.get_threshold()
+            gc.set_threshold(1)
+            try:
+                for _ in range(5):
+                    with calls.active():
+                        await service.handle("local", device.protocol.open())
+                    assert not calls.failed
+            finally:
+                gc.set_threshold(*before)
 
     run(scenario())
 

@@ -9,6 +9,7 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable
+from functools import partial
 
 from split_server.http.wire.doors import Doors, Place
 from split_wire.errors import Overloaded
@@ -46,11 +47,13 @@ class Acceptor:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _accept(self, listening: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
         failed = False
         while True:
             try:
-                accepted, address = await loop.sock_accept(listening)
+                accepted, address = listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                await _readable(listening)
+                continue
             except OSError as error:
                 if not failed:
                     _log.error("connections cannot be accepted: %s", error.strerror)
@@ -58,6 +61,7 @@ class Acceptor:
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             failed = False
+            accepted.setblocking(False)
             self._admit(accepted, str(address[0]) if address else "")
             # The next one may be there already, and those that were accepted have their turn first.
             await asyncio.sleep(0)
@@ -71,7 +75,7 @@ class Acceptor:
         task = asyncio.create_task(self._connect(accepted, place))
         place.abort = task.cancel
         self._arriving.add(task)
-        task.add_done_callback(self._arriving.discard)
+        task.add_done_callback(partial(self._arrived, accepted, place))
 
     async def _connect(self, accepted: socket.socket, place: Place) -> None:
         """Shake hands; from then on the protocol gives the place back."""
@@ -80,7 +84,14 @@ class Acceptor:
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: self._make(place), accepted, ssl=self._tls, ssl_handshake_timeout=seconds
             )
-        except (OSError, asyncio.CancelledError):
+        except OSError:
+            accepted.close()
+            place.leave()
+
+    def _arrived(self, accepted: socket.socket, place: Place, task: asyncio.Task[None]) -> None:
+        """A task that is cancelled before its first step runs nothing of its own."""
+        self._arriving.discard(task)
+        if task.cancelled():
             accepted.close()
             place.leave()
 
@@ -88,6 +99,19 @@ class Acceptor:
         with accepted, contextlib.suppress(OSError):
             if self._tls is None:
                 accepted.send(_refusal(error))
+
+
+async def _readable(listening: socket.socket) -> None:
+    """Until there may be a connection. What accepts waits for nothing: a connection that was
+    accepted would be lost, and stay open, where the waiting is cancelled.
+    """
+    loop = asyncio.get_running_loop()
+    heard = asyncio.Event()
+    loop.add_reader(listening, heard.set)
+    try:
+        await heard.wait()
+    finally:
+        loop.remove_reader(listening)
 
 
 def _refusal(error: Overloaded) -> bytes:

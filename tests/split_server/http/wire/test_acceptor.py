@@ -1,125 +1,64 @@
-"""Connections without a token, over sockets: they never shut the door."""
+"""Connections that arrive while the server lets go of them: none is left open, no place is lost."""
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
+import gc
 import socket
-import ssl
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from split_server.http.wire import acceptor, protocols
-from tests.patience import PATIENCE, until
-from tests.server_process import RunningServer, running_server
-from tests.split_server.conftest import TOKEN
-
-_HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-_WEIGHTS = b"HEAD /weights/manifest.json HTTP/1.1\r\nHost: localhost\r\n"
-_BEARER = f"Authorization: Bearer {TOKEN}\r\n".encode()
+from split_server.http.wire.acceptor import Acceptor
+from split_server.http.wire.doors import Doors
+from tests.patience import PATIENCE
 
 
-@pytest.fixture(scope="module")
-def small_door(tiny_path: Path) -> Iterator[RunningServer]:
-    """At most eight connections of one address."""
-    with running_server(
-        tiny_path, token=TOKEN, compat=False, max_connections_per_address=8
-    ) as server:
-        yield server
+@pytest.fixture
+def listening() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield made
 
 
-@pytest.fixture(autouse=True)
-def _empty_door(request: pytest.FixtureRequest) -> None:
-    """No place is taken by a connection of the test before."""
-    if "small_door" in request.fixturenames:
-        _until_empty(request.getfixturevalue("small_door"))
+def connected(listening: socket.socket) -> socket.socket:
+    return socket.create_connection(listening.getsockname(), timeout=PATIENCE)
 
 
-def _come(server: RunningServer, request: bytes = b"", source: str = "127.0.0.1") -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", server.port), PATIENCE, (source, 0))
-    if request:
-        made.sendall(request)
-        assert made.recv(65536)
-    return made
-
-
-def _ends(made: socket.socket) -> bool:
-    try:
-        while made.recv(65536):
-            pass
-    except ConnectionError:
-        pass
-    return True
-
-
-@pytest.mark.parametrize("request_", [b"", _HEALTH, _WEIGHTS + b"\r\n"])
-def test_strangers_give_way_to_whoever_comes_next(
-    request_: bytes, small_door: RunningServer
+def test_a_connection_whose_turn_has_not_come_is_closed_and_has_no_place(
+    listening: socket.socket,
 ) -> None:
-    with contextlib.ExitStack() as stack:
-        for _ in range(40):
-            stack.enter_context(_come(small_door, request_))
-        late = stack.enter_context(_come(small_door))
-        late.sendall(_WEIGHTS + _BEARER + b"\r\n")
-        assert late.recv(4096).startswith(b"HTTP/1.1 200")
-        late.sendall(_WEIGHTS + _BEARER + b"\r\n")
-        assert late.recv(4096).startswith(b"HTTP/1.1 200")
+    doors = Doors()
 
-
-def test_who_was_let_in_stays_and_the_next_of_its_address_is_told(
-    small_door: RunningServer,
-) -> None:
-    with contextlib.ExitStack() as stack:
-        known = [
-            stack.enter_context(_come(small_door, _WEIGHTS + _BEARER + b"\r\n")) for _ in range(8)
-        ]
-        refused = stack.enter_context(_come(small_door))
-        answer = refused.makefile("rb").read()
-        assert answer.startswith(b"HTTP/1.1 503")
-        assert b'"overloaded"' in answer
-        with _come(small_door, _HEALTH, source="127.0.0.2"):
-            pass
-        for made in known:
-            made.sendall(_HEALTH)
-            assert made.recv(4096)
-    _until_empty(small_door)
-
-
-def test_a_websocket_keeps_its_place_until_it_is_gone(small_door: RunningServer) -> None:
-    doors = small_door.server.config.doors  # type: ignore[attr-defined]
-    with small_door.socket(additional_headers={"Authorization": f"Bearer {TOKEN}"}):
+    async def scenario() -> None:
+        acceptor = Acceptor(doors, None, lambda _: asyncio.Protocol())
+        accepted, address = listening.accept()
+        acceptor._admit(accepted, address[0])
         assert len(doors) == 1
-        assert not doors._strangers
-    _until_empty(small_door)
+        await acceptor.stop()
+
+    with connected(listening) as ours:
+        asyncio.run(scenario())
+        assert len(doors) == 0
+        assert ours.recv(1) == b""
 
 
-def test_a_stranger_is_not_waited_for_as_long(
-    small_door: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(protocols, "STRANGERS_KEEP_ALIVE_SECONDS", 0.05)
-    with _come(small_door, _HEALTH) as stranger:
-        assert _ends(stranger)
+def test_a_connection_that_comes_at_the_end_is_not_left_open(listening: socket.socket) -> None:
+    doors = Doors()
 
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        acceptor = Acceptor(doors, None, lambda _: asyncio.Protocol())
+        acceptor.start([listening])
+        await asyncio.sleep(0)
+        ours.append(connected(listening))
+        # Once the connection has been heard of, and before anything is done about it.
+        loop.call_later(0, acceptor._accepting[0].cancel)
+        await asyncio.wait([*acceptor._accepting])
+        await acceptor.stop()
 
-def test_a_handshake_that_does_not_come_is_given_up_and_keeps_nobody_out(
-    tiny_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(acceptor, "HANDSHAKE_SECONDS", 0.2)
-    settings = {"tls": "on", "state": tmp_path, "compat": False, "max_connections_per_address": 8}
-    with (
-        running_server(tiny_path, **settings) as server,
-        contextlib.ExitStack() as stack,
-    ):
-        silent = [stack.enter_context(_come(server)) for _ in range(30)]
-        context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        with context.wrap_socket(_come(server), server_hostname="127.0.0.1") as late:
-            late.sendall(_HEALTH)
-            assert late.recv(4096).startswith(b"HTTP/1.1 200")
-        assert all(_ends(made) for made in silent)
-        _until_empty(server)
-
-
-def _until_empty(server: RunningServer) -> None:
-    until(lambda: not len(server.server.config.doors))  # type: ignore[attr-defined]
+    ours: list[socket.socket] = []
+    asyncio.run(scenario())
+    # What is left open is told when it is collected.
+    gc.collect()
+    ours[0].close()
+    assert len(doors) == 0

@@ -63,11 +63,25 @@ def principals(server: RunningServer) -> list[set[str]]:
 
 
 def settled(server: RunningServer) -> bool:
-    """Whether there are no sessions, and nothing is being kept of any."""
-    reuses = [room.parts.steps.reuse for room in server.app.rooms.rooms()]
-    return not any(map(len, stores(server))) and not any(
-        reuse.parking for reuse in reuses if reuse is not None
-    )
+    """Whether there are no sessions, and nothing is being kept of any.
+
+    Looked at on the event loop, where a session that ends is on its way to be kept at once.
+    """
+
+    async def looked() -> bool:
+        reuses = [room.parts.steps.reuse for room in server.app.rooms.rooms()]
+        kept = not any(reuse.parking for reuse in reuses if reuse is not None)
+        return kept and not any([*store._all(), *store._parking] for store in stores(server))
+
+    return asyncio.run_coroutine_threadsafe(looked(), server.loop).result(PATIENCE)
+
+
+def learnt(server: RunningServer) -> bool:
+    """Whether every model is there and knows what lies on disk."""
+    rooms = server.app.rooms.rooms()
+    reuses = [room.parts.steps.reuse for room in rooms]
+    disks = [reuse.disk for reuse in reuses if reuse is not None and reuse.disk is not None]
+    return len(disks) == 2 and all(disk.index.ready.is_set() for disk in disks)
 
 
 def test_a_token_that_is_taken_back_is_cut_off_from_every_model(
@@ -232,6 +246,9 @@ def test_what_a_model_kept_on_disk_is_there_when_it_comes_back(
 
         first, other = reply("first"), reply("other")
         unload(server, "other")
+        client.post("/api/v1/models/other/load").raise_for_status()
+        # What lies on disk is learnt beside whatever else is done.
+        until(partial(learnt, server))
         again = reply("other")
         assert list((tmp_path / "kv").iterdir())
     assert (first[1], other[1]) == (0, 0)
