@@ -53,6 +53,10 @@ def test_another_servers_model_is_run_on_what_the_rows_leave_possible(
     assert attacks["language"]["top1"][0] >= attacks["ngram"]["top1"][0] > 0.5
 
 
+def test_more_texts_are_followed_where_another_model_is_run_on_them() -> None:
+    assert QUICK.with_another_model() == QUICK.followed(3 * QUICK.beam)
+
+
 def test_the_forecast_of_one_sending_counts_no_other_and_no_use() -> None:
     alone = QUICK.on_one_sending().followed(30)
     assert expected(Pace(2, 0, 9, 9), alone, [10] * 8, 0, 5) == pytest.approx(2 * 8 * 5)
