@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+_WIDER = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Effort:
@@ -52,6 +54,12 @@ class Effort:
     def followed(self, beam: int) -> Effort:
         """The same with as many texts followed by models."""
         return replace(self, beam=beam)
+
+    def with_another_model(self) -> Effort:
+        """The same where another model is run on texts: what is one token to it is often several
+        of the audited one's, and texts that differ in a single word fill the places of others.
+        """
+        return self.followed(_WIDER * self.beam)
 
 
 FULL = Effort(

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from split_client.audit.allowance import Allowance
 from split_client.audit.attacks.attacker import Attacker
 from split_client.audit.attacks.knowledge import PublicModel
-from split_client.audit.attacks.language.blend import Blend
-from split_client.audit.attacks.language.fitted import shares
+from split_client.audit.attacks.language.blend import Blend, blended
+from split_client.audit.attacks.language.fitted import LEAST, shares
 from split_client.audit.attacks.language.flock import Flock
 from split_client.audit.attacks.language.foreign import ForeignPrior
 from split_client.audit.attacks.language.model import ModelPrior
 from split_client.audit.attacks.language.written import written
+from split_client.audit.attacks.lattice.search import Prior
 from split_client.audit.attacks.ngram.trained import TokenPrior
 from split_client.audit.bench import Bench
 from split_client.audit.device.prompts import Prompt, Question, built_in_tasks
@@ -30,9 +32,9 @@ from split_client.model.ends import DeviceEnds
 
 # Of the time, for what a model writes, and for how much is believed of it beside counts.
 _WRITING, _FITTING = 0.25, 0.1
-# Shares of the prior: of counts beside the audited model where there is no time to fit them, of
-# another model beside both.
-_COUNTED, _FOREIGN = 0.25, 0.5
+# Shares where there is no time to fit them: of counts beside models, of the audited model beside
+# another one.
+_COUNTED, _OWN = 0.25, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,13 @@ def laid_out(
     # Messages of the model that has read more, where there are two.
     texts = replace(texts, written=(its or running).written(effort.written, seed, allowance))
     counts = TokenPrior(model, texts, [one.question for one in material.questions])
-    # Behind messages of other people it expects more of the same, and every session reads them.
-    made = ModelPrior(model, running.flock(stack), model.prefix)
-    language = _weighed(model, counts, made, allowance)
+    # Behind messages of other people a model expects more of the same.
+    made: Prior = ModelPrior(model, running.flock(stack), model.prefix)
+    weighed = partial(_weighed, model, counts.lead, allowance)
     if its is not None:
-        foreign = ForeignPrior(model, its.model, its.flock(stack), its.model.behind(texts.typical))
-        language = Blend([(_FOREIGN, foreign), (1.0 - _FOREIGN, language)])
+        foreign = ForeignPrior(model, its.model, its.flock(stack), its.model.prefix)
+        made = weighed((made, foreign), _OWN, 0.0)
+    language = weighed((counts, made), _COUNTED, LEAST)
     frame = (len(model.prefix), len(model.suffix))
     return Bench(
         ends,
@@ -104,14 +107,22 @@ def laid_out(
 
 
 def _weighed(
-    model: PublicModel, counts: TokenPrior, made: ModelPrior, allowance: Allowance
+    model: PublicModel,
+    lead: tuple[int, ...],
+    allowance: Allowance,
+    pair: tuple[Prior, Prior],
+    first: float,
+    least: float,
 ) -> Blend:
-    """Both as one, as everyday requests are likeliest, which neither counts nor messages have."""
+    """Both as one, as everyday requests are likeliest, which neither counts nor messages have.
+
+    ``first``: the first one's share where there is no time for that.
+    """
     requests = [(*model.tokens(text), *model.suffix[:1]) for text in built_in_tasks()]
-    worth: tuple[float, ...] = (_COUNTED, 1.0 - _COUNTED)
+    worth: tuple[float, ...] = (first, 1.0 - first)
     with allowance.part(_FITTING):
-        worth = shares((counts, made), counts.lead, requests)
-    return Blend(list(zip(worth, (counts, made), strict=True)))
+        worth = shares(pair, lead, requests, least)
+    return blended(worth, pair)
 
 
 @dataclass(frozen=True, slots=True)

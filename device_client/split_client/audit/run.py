@@ -80,6 +80,8 @@ def _effort(request: AuditRequest) -> Effort:
     effort = QUICK if request.quick else FULL
     if request.single:
         effort = effort.on_one_sending()
+    if request.language is not None:
+        effort = effort.with_another_model()
     return effort if request.beam is None else effort.followed(request.beam)
 
 

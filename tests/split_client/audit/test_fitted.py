@@ -42,3 +42,8 @@ def test_a_prior_that_is_never_the_better_one_keeps_a_quarter() -> None:
 
 def test_priors_that_say_the_same_are_worth_the_same() -> None:
     assert shares((Fixed(0.5, 0.5), Fixed(0.5, 0.5)), LEAD, [(0, 1)]) == pytest.approx((0.5, 0.5))
+
+
+def test_nothing_is_kept_for_a_prior_that_is_never_the_better_one_if_so_asked() -> None:
+    found = shares((Fixed(0.9, 0.1), Fixed(0.1, 0.9)), LEAD, [(0, 0, 0), (0,)], 0.0)
+    assert found == pytest.approx((1.0, 0.0), abs=1e-3)

@@ -47,7 +47,7 @@ class Recurrent:
 
 
 def alone(public: PublicModel, text: tuple[int, ...]) -> np.ndarray:
-    return Recurrent(public.hidden).run(public.rows(text), 0)[-1]
+    return np.asarray(Recurrent(public.hidden).run(public.rows(text), 0)[-1])
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -60,6 +60,19 @@ def test_states_are_those_of_each_text_by_itself(public: PublicModel, count: int
             np.testing.assert_array_equal(state, alone(public, text))
     # What was computed once is kept, and what texts begin with alike is not run again.
     assert sum(one.rows for one in sessions) < sum(map(len, TEXTS))
+    flock.close()
+
+
+def test_what_other_texts_begin_with_is_found_on_the_way_to_them(public: PublicModel) -> None:
+    session = Recurrent(public.hidden)
+    flock = Flock(public, [session])
+    texts = [(1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), (1, 2, 5)]
+    for text, state in zip(texts, flock.states(texts), strict=True):
+        np.testing.assert_array_equal(state, alone(public, text))
+    assert session.rows == 5
+    # A beginning that the cache holds, and whose state nobody has, is run once more.
+    np.testing.assert_array_equal(flock.states([(1, 2, 5, 6), (1, 2)])[1], alone(public, (1, 2)))
+    assert session.rows == 6
     flock.close()
 
 

@@ -39,6 +39,25 @@ def test_only_the_named_noise_and_one_sending_are_attacked_and_nothing_is_said_t
         assert absent not in shown.out + shown.err
 
 
+def test_another_servers_model_is_run_on_what_the_rows_leave_possible(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    prompts, out = tmp_path / "prompts.json", tmp_path / "out.json"
+    texts = ["What is a KV cache?", "What is an adapter?"]
+    prompts.write_text(json.dumps([{"text": text, "sensitive": []} for text in texts]))
+    options = ["--part", "0.3", "--single", "--quick", "--beam", "4", "--language", server.url]
+    files = ["--prompts", str(prompts), "--json", str(out)]
+    assert main(["audit", "--url", server.url, *options, *files]) == 0
+    attacks = json.loads(out.read_text())["modes"][0]["attacks"]
+    assert attacks["language"]["prompts"] == 2
+    # The model was taught such questions.
+    assert attacks["language"]["top1"][0] >= attacks["ngram"]["top1"][0] > 0.5
+
+
+def test_more_texts_are_followed_where_another_model_is_run_on_them() -> None:
+    assert QUICK.with_another_model() == QUICK.followed(3 * QUICK.beam)
+
+
 def test_the_forecast_of_one_sending_counts_no_other_and_no_use() -> None:
     alone = QUICK.on_one_sending().followed(30)
     assert expected(Pace(2, 0, 9, 9), alone, [10] * 8, 0, 5) == pytest.approx(2 * 8 * 5)

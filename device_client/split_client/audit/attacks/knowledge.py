@@ -93,15 +93,6 @@ class PublicModel:
         normalisers = peaks + np.log(np.exp(logits - peaks).sum(axis=1, keepdims=True))
         return np.asarray(logits - normalisers)
 
-    def behind(self, messages: Sequence[str]) -> tuple[int, ...]:
-        """What stands before the message of a chat that had ``messages`` before, or without them
-        where the template takes no such chat.
-        """
-        try:
-            return tuple(chat_frame(self._ends, turns(messages))[0])
-        except TemplateFailed:
-            return tuple(self.prefix)
-
     def text(self, ids: Sequence[int]) -> str:
         """The text of tokens."""
         return self._ends.tokenizer.decode([int(index) for index in ids])

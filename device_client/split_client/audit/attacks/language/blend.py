@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from split_client.audit.attacks.lattice.search import Prior
 
+# A share that hardly changes what is likely.
+_WORTHLESS = 0.01
+
 
 class Blend:
     """``parts``: shares, which add up to one, and the priors that have them."""
@@ -20,3 +23,10 @@ class Blend:
         """As :meth:`Prior.after`. Raises what its parts raise."""
         found = [np.log(share) + prior.after(texts, tokens) for share, prior in self._parts]
         return np.asarray(np.logaddexp.reduce(found))
+
+
+def blended(shares: Sequence[float], priors: Sequence[Prior]) -> Blend:
+    """``priors`` with their ``shares``; what is worth next to nothing is not run at all."""
+    kept = [pair for pair in zip(shares, priors, strict=True) if pair[0] >= _WORTHLESS]
+    whole = sum(share for share, _ in kept)
+    return Blend([(share / whole, prior) for share, prior in kept])

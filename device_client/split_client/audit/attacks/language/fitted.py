@@ -15,13 +15,16 @@ from split_client.audit.attacks.lattice.search import Prior
 
 _ROUNDS = 60
 # Of each at least: what a held-out text is like, not every message is, and names are in counts.
-_LEAST = 0.25
+LEAST = 0.25
 
 
 def shares(
-    priors: Sequence[Prior], lead: Sequence[int], texts: Sequence[Sequence[int]]
+    priors: Sequence[Prior],
+    lead: Sequence[int],
+    texts: Sequence[Sequence[int]],
+    least: float = LEAST,
 ) -> tuple[float, ...]:
-    """A share of each of ``priors``, three at most, together one, by ``texts`` behind ``lead``.
+    """A share of each of ``priors``, ``least`` of each, together one, by ``texts`` behind ``lead``.
 
     ``texts`` have a token at least. Raises what the priors raise.
     """
@@ -32,7 +35,7 @@ def shares(
     for _ in range(_ROUNDS):
         parts = found[:, None] * chances
         found = (parts / parts.sum(axis=0)).mean(axis=1)
-    return tuple(map(float, _LEAST + (1.0 - _LEAST * len(priors)) * found))
+    return tuple(map(float, least + (1.0 - least * len(priors)) * found))
 
 
 def _told(prior: Prior, lead: Sequence[int], texts: Sequence[Sequence[int]]) -> NDArray[np.float64]:

@@ -54,12 +54,15 @@ class Flock:
         self._pool.shutdown()
 
     def _run(self, texts: list[Text]) -> None:
-        """Neighbours in order begin alike, so each member has a run of them."""
+        """Neighbours in order begin alike, so each member has a run of them. What others begin with
+        is found on the way to them, unless a member's cache holds it.
+        """
         while texts:
-            members = sorted(self._members, key=lambda one: one.tokens)[: len(texts)]
-            shares = np.array_split(np.arange(len(texts)), len(members))
+            ends = _ends(texts)
+            members = sorted(self._members, key=lambda one: one.tokens)[: len(ends)]
+            shares = np.array_split(np.arange(len(ends)), len(members))
             futures = {
-                self._pool.submit(member.run, [texts[index] for index in share]): member
+                self._pool.submit(member.run, [ends[index] for index in share]): member
                 for member, share in zip(members, shares, strict=True)
             }
             # Nothing runs any more when an error is told.
@@ -86,9 +89,10 @@ class _Member:
         self.tokens: Text = ()
 
     def run(self, texts: Sequence[Text]) -> Found:
-        return [(text, self._state(text)) for text in texts]
+        return [one for text in texts for one in self._states(text)]
 
-    def _state(self, text: Text) -> NDArray[np.float32]:
+    def _states(self, text: Text) -> Found:
+        """The states after ``text`` and after those of its beginnings that are run with it."""
         start = 0
         for left, right in zip(self.tokens, text[:-1], strict=False):
             if left != right:
@@ -97,11 +101,18 @@ class _Member:
         # Nothing is known of the cache where the work is broken off.
         self.tokens = ()
         try:
-            state = self._session.run(self._model.rows(text[start:]), start)[-1]
+            states = self._session.run(self._model.rows(text[start:]), start)
         except ServerRefused:
             if start == 0:
                 raise
             # A session that was idle for long is given up: the text begins another one.
-            state = self._session.run(self._model.rows(text), 0)[-1]
+            states = self._session.run(self._model.rows(text), 0)
         self.tokens = text
-        return np.array(state)
+        shorter = len(text) + 1 - len(states)
+        return [(text[: shorter + row], np.array(state)) for row, state in enumerate(states)]
+
+
+def _ends(texts: list[Text]) -> list[Text]:
+    """Those of ``texts``, in order, that no other one begins with."""
+    following: list[Text] = [*texts[1:], ()]
+    return [one for one, after in zip(texts, following, strict=True) if after[: len(one)] != one]

@@ -1,37 +1,31 @@
 """Another language model's prior over the audited model's tokens.
 
-The other model is run on the text so far, in its own tokens, and on the text before the word that
-is being written. A token that goes on with a word is as likely as the word's new beginning, given
-the old one; a token behind a word as likely as the word's end, and then what begins with the token.
+The other model reads the text so far in its own tokens. What is written of the last word may be
+some of them, or the beginning of a longer one that stands there instead. Each of these ways is as
+likely as the model has it, and a token comes next as the ways go on with it (Vieira et al. 2024,
+"From Language Models over Tokens to Language Models over Characters", here over another's tokens).
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from split_client.audit.attacks.knowledge import PublicModel
 from split_client.audit.attacks.language.flock import Flock, Text
-from split_client.audit.attacks.language.spelling import Spelling
+from split_client.audit.attacks.language.reading import Read, Reader
+from split_client.audit.attacks.language.ways import Ways
 from split_client.audit.attacks.ngram.trained import BEFORE
 
+Numbers: TypeAlias = NDArray[np.float64]
 _LEAST = 1e-9
-# Texts whose scores over all tokens are in memory at once.
-_AT_ONCE = 32
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A text: the other model's tokens of all of it, of what stands before its last word, and that
-    word as far as it is written, with the space before it.
-    """
-
-    whole: Text
-    before: Text
-    word: str
+# Texts whose scores over all tokens are in memory at once, and those that are kept for what comes
+# next: a word's beginning is asked for at each of its tokens.
+_AT_ONCE, _KEPT = 32, 192
 
 
 class ForeignPrior:
@@ -42,72 +36,63 @@ class ForeignPrior:
     def __init__(
         self, model: PublicModel, other: PublicModel, flock: Flock, before: Sequence[int]
     ) -> None:
-        self._model, self._lead = model, BEFORE + len(model.prefix)
-        self._other, self._flock, self._before = other, flock, tuple(before)
-        self._texts = _spellings(model)
-        self._spelling = Spelling(_spellings(other))
-        self._end = other.suffix[0] if other.suffix else None
+        self._model, self._other, self._flock = model, other, flock
+        self._lead = BEFORE + len(model.prefix)
+        self._reader = Reader(model, other, before)
+        ways = [tuple(model.tokens(text)) if text else () for text in self._reader.spelt]
+        self._ways = Ways(ways)
+        # By text: how likely each token of the other model comes next, and the ways' sums of that.
+        self._known: OrderedDict[Text, tuple[NDArray[np.float32], Numbers]] = OrderedDict()
 
-    def after(self, texts: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float64]:
+    def after(self, texts: NDArray[np.int64], tokens: NDArray[np.int64]) -> Numbers:
         """Log probabilities of ``tokens`` [k] after each of ``texts`` [n, length], [n, k].
 
         Raises the errors of sessions and TimeUp.
         """
-        written = [self._written([int(index) for index in text[self._lead :]]) for text in texts]
-        whole = self._chances([one.whole for one in written])
-        before = self._chances([one.before for one in written])
-        spelt = tuple(self._texts[int(index)] for index in tokens)
-        rows = [
-            self._following(one, spelt, *pair)
-            for one, *pair in zip(written, before, whole, strict=True)
-        ]
+        read = [self._reader.read([int(index) for index in text[self._lead :]]) for text in texts]
+        self._learn(sorted({text for one in read for text in one.texts}))
+        columns = np.full(self._model.vocabulary, -1)
+        columns[tokens] = np.arange(len(tokens))
+        rows = [self._following(one, columns, len(tokens)) for one in read]
         return np.log(np.maximum(np.stack(rows), _LEAST))
 
-    def _following(
-        self,
-        text: _Written,
-        spelt: tuple[str, ...],
-        before: NDArray[np.float64],
-        whole: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
-        """Probabilities of tokens that are ``spelt`` so behind ``text`` [k]."""
-        end = 0.0 if self._end is None else float(whole[self._end])
-        anew = self._spelling.beginning(whole, spelt)
-        anew = np.where([not one for one in spelt], end, anew)
-        if not text.word:
-            return anew
-        begun = max(float(self._spelling.beginning(before, (text.word,))[0]), _LEAST)
-        ended = min(1.0, self._spelling.ending(before, text.word) / begun)
-        longer = self._spelling.beginning(before, tuple(text.word + one for one in spelt)) / begun
-        goes_on = np.array([one[:1].isalpha() for one in spelt])
-        return np.where(goes_on, longer, ended * anew)
+    def _following(self, read: Read, columns: NDArray[np.int64], count: int) -> Numbers:
+        """How likely the ``count`` tokens that have ``columns`` [V] follow what was ``read``."""
+        found, weight, longer = np.zeros(count), 1.0, 0.0
+        for text, rest, piece in zip(read.texts, read.rests, read.pieces, strict=False):
+            chances, sums = self._known[text]
+            if rest is not None:
+                branch = self._ways.behind(rest)
+                longer += weight * branch.whole(sums)
+                _add(found, columns[branch.tokens], weight * branch.shares(sums))
+            weight *= float(chances[piece])
+        chances, sums = self._known[read.texts[-1]]
+        anew = self._ways.behind(())
+        _add(found, columns[anew.tokens], weight * anew.shares(sums))
+        if self._other.suffix and self._model.suffix:
+            end = np.array([weight * float(chances[self._other.suffix[0]])])
+            _add(found, columns[self._model.suffix[:1]], end)
+        return found / max(longer + weight, float(np.finfo(np.float64).tiny))
 
-    def _written(self, ids: list[int]) -> _Written:
-        text = self._model.text(ids) if ids else ""
-        start = len(text)
-        while start and text[start - 1].isalpha():
-            start -= 1
-        if start < len(text) and text[max(0, start - 1)] == " ":
-            start -= 1
-        return _Written(self._tokens(text), self._tokens(text[:start]), text[start:])
+    def _learn(self, texts: list[Text]) -> None:
+        """What the other model says behind each of ``texts``."""
+        new = [text for text in texts if text not in self._known]
+        if new:
+            self._score(new)
+        for text in texts:
+            self._known.move_to_end(text)
+        while len(self._known) > max(_KEPT, len(texts)):
+            self._known.popitem(last=False)
 
-    def _tokens(self, text: str) -> Text:
-        return (*self._before, *(self._other.tokens(text) if text else ()))
-
-    def _chances(self, texts: list[Text]) -> list[NDArray[np.float64]]:
-        """Of every next token of the other model, [V] for each text."""
-        states = self._flock.states(texts)
-        return [
-            row
-            for first in range(0, len(states), _AT_ONCE)
-            for row in np.exp(self._other.log_probabilities(states[first : first + _AT_ONCE]))
-        ]
+    def _score(self, new: list[Text]) -> None:
+        states = self._flock.states(new)
+        for first in range(0, len(new), _AT_ONCE):
+            chances = np.exp(self._other.log_probabilities(states[first : first + _AT_ONCE]))
+            for text, *found in zip(new[first:], chances, self._ways.sums(chances), strict=False):
+                # Rows of their own: what is dropped later must not stay with the others.
+                self._known[text] = (found[0].astype(np.float32), found[1].copy())
 
 
-def _spellings(model: PublicModel) -> list[str]:
-    """The text of each token; none for one that is no whole text."""
-    return [_plain(model.text([index])) for index in range(model.vocabulary)]
-
-
-def _plain(text: str) -> str:
-    return "" if "\ufffd" in text else text
+def _add(found: Numbers, columns: NDArray[np.int64], shares: Numbers) -> None:
+    there = columns >= 0
+    found[columns[there]] += shares[there]
