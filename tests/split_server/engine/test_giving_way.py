@@ -64,7 +64,12 @@ def test_whoever_holds_a_lock_that_a_pass_needs_does_not_wait_for_it(
 ) -> None:
     turns = DeviceTurns(release=lambda: None)
     waited: list[float] = []
-    monkeypatch.setattr(turns, "stand_aside", lambda patience: waited.append(patience) or 0.0)
+
+    def stand_aside(patience: float) -> float:
+        waited.append(patience)
+        return 0.0
+
+    monkeypatch.setattr(turns, "stand_aside", stand_aside)
     look = _Look(turns)
     held: dict[str, Any] = {"__name__": module}
     exec("def hold(work): return work()", held)  # noqa: S102
@@ -78,7 +83,12 @@ def test_who_waited_for_long_goes_on_beside_the_pass_for_a_while(
 ) -> None:
     turns = DeviceTurns(release=lambda: None)
     waited: list[float] = []
-    monkeypatch.setattr(turns, "stand_aside", lambda patience: waited.append(patience) or 3600.0)
+
+    def stand_aside(patience: float) -> float:
+        waited.append(patience)
+        return 3600.0
+
+    monkeypatch.setattr(turns, "stand_aside", stand_aside)
     look = _Look(turns)
     with turns.seat().turn():
         for _ in range(100):

@@ -65,9 +65,8 @@ def arrange_linears(
         raise UnusableDevice(f"--linears packed is not possible here: {fault}")
     shapes = set() if fault else {_shape(group) for group in groups}
     if shapes and mode == "auto":
-        sample = _sample(groups)
-        of = ("linears", groups[0][0].linear.weight.dtype, threads, *map(_shape, sample))
-        shapes = outcome(of, lambda: _race(sample, threads))
+        # Nothing here holds the sample, whose plain matrices go while the others are packed.
+        shapes = _raced(_sample(groups), threads)
     if not shapes:
         _log.info("linear layers stay plain; packing: %s", fault or "no gain measured")
         return PLAIN
@@ -131,6 +130,12 @@ def _sample(groups: list[Group]) -> list[Group]:
             seen.add(_shape(group))
             size += sum(place.linear.weight.nbytes for place in group)
     return chosen
+
+
+def _raced(sample: list[Group], threads: int) -> set[Shape]:
+    """As :func:`_race`, once for each model that comes again."""
+    of = ("linears", sample[0][0].linear.weight.dtype, threads, *map(_shape, sample))
+    return outcome(of, lambda: _race(sample, threads))
 
 
 def _race(sample: list[Group], threads: int) -> set[Shape]:
