@@ -17,6 +17,9 @@ from split_server.engine.streamed.turns import Turns
 
 # A layer is compared with its digest when it is read first, and once in so many times.
 _CHECKED_EVERY = 100
+# A write shows in the time of the file when it begins, and is over by then: meanwhile every read is
+# compared, as one that came before it got there says nothing of the next.
+_WRITE_SECONDS = 60.0
 _GAIN = 0.1
 _log = logging.getLogger(__name__)
 
@@ -51,6 +54,7 @@ class LayerReader:
         self._clock = clock
         self._reads: Counter[int] = Counter()
         self._stamp = file.stamp()
+        self._written_until: float | None = None
         self._thread = threading.Thread(target=self._work, name="layers", daemon=True)
 
     def start(self) -> None:
@@ -94,14 +98,23 @@ class LayerReader:
         self.counts.checked += check
 
     def _due(self, layer: int) -> bool:
-        """Whether this read is checked: the first since somebody wrote to the file, and some."""
-        stamp = self._file.stamp()
-        if stamp != self._stamp:
-            self._stamp = stamp
-            self._reads.clear()
+        """Whether this read is checked: all while somebody may write to the file, the first one
+        after that, and some.
+        """
+        if self._is_written():
+            return True
         reads = self._reads[layer]
         # Not all layers in the same pass.
         return not reads or (reads + layer) % _CHECKED_EVERY == 0
+
+    def _is_written(self) -> bool:
+        stamp, now = self._file.stamp(), self._clock()
+        if stamp != self._stamp:
+            self._stamp, self._written_until = stamp, now + _WRITE_SECONDS
+        if self._written_until is not None and now >= self._written_until:
+            self._written_until = None
+            self._reads.clear()
+        return self._written_until is not None
 
     def _read(self, layer: int, buffer: memoryview) -> None:
         begun = self._clock()

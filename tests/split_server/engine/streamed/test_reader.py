@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,10 +24,10 @@ _INDEX = index_of()
 class _Reading:
     """A reader of all layers of ``file``, which is told of what it reads."""
 
-    def __init__(self, file: LayerFile) -> None:
+    def __init__(self, file: LayerFile, clock: Callable[[], float] = time.perf_counter) -> None:
         slots = [Slot(file.index.largest) for _ in range(3)]
         self.buffers = [slot.buffer for slot in slots]
-        self.reader = LayerReader(file, range(LAYERS), slots)
+        self.reader = LayerReader(file, range(LAYERS), slots, clock)
 
     def take(self, layer: int) -> bytes:
         """The layer, once it is there. Raises what the turns raise."""
@@ -42,10 +43,20 @@ class _Reading:
         for layer in range(LAYERS):
             assert self.take(layer) == values_of(_INDEX, layer)
 
+    def seen_until_refused(self, most: int) -> list[bool]:
+        """Of ``most`` layers, those before the first that is refused: whether each was right."""
+        seen = []
+        for at in range(most):
+            try:
+                seen.append(self.take(at % LAYERS) == values_of(_INDEX, at % LAYERS))
+            except RuntimeError:
+                break
+        return seen
+
 
 @contextmanager
-def _reading(file: LayerFile) -> Iterator[_Reading]:
-    reading = _Reading(file)
+def _reading(file: LayerFile, clock: Callable[[], float] = time.perf_counter) -> Iterator[_Reading]:
+    reading = _Reading(file, clock)
     reading.reader.start()
     try:
         yield reading
@@ -92,15 +103,57 @@ def test_what_is_written_to_the_file_while_it_is_read_is_noticed(tmp_path: Path)
             reading.pass_through()
         for layer in range(LAYERS):
             _damage(file, layer)
-        seen = []
-        for at in range(2 * LAYERS):
-            try:
-                seen.append(reading.take(at % LAYERS) == values_of(_INDEX, at % LAYERS))
-            except RuntimeError:
-                break
+        seen = reading.seen_until_refused(2 * LAYERS)
         # What was read before is still there, and right.
         assert len(seen) <= 3
         assert all(seen)
+
+
+class _WrittenSlowly(LayerFile):
+    """Its time is that at which a write begins, however long that takes."""
+
+    begun = 0
+
+    def stamp(self) -> tuple[int, int]:
+        return 0, self.begun
+
+
+@pytest.mark.parametrize("idle", [0.0, 3600.0])
+def test_a_write_that_goes_on_after_it_was_noticed_is_noticed_as_well(
+    tmp_path: Path, idle: float
+) -> None:
+    whole, now = opened(tmp_path), [0.0]
+    file = _WrittenSlowly(whole.path, os.open(whole.path, os.O_RDONLY), whole.index, direct=False)
+    with _reading(file, lambda: now[0]) as reading:
+        reading.pass_through()
+        file.begun = 1
+        for _ in range(3):
+            reading.pass_through()
+        for layer in range(LAYERS):
+            _damage(file, layer)
+        now[0] += idle
+        seen = reading.seen_until_refused(2 * LAYERS)
+        # What was read before is still there, and right.
+        assert len(seen) <= 3
+        assert all(seen)
+
+
+def test_long_after_a_file_was_touched_its_layers_are_checked_seldom_again(tmp_path: Path) -> None:
+    file, now = opened(tmp_path), [0.0]
+    with _reading(file, lambda: now[0]) as reading:
+        reading.pass_through()
+        os.utime(file.path)
+        for _ in range(10):
+            reading.pass_through()
+        counts = reading.reader.counts
+        assert counts.checked >= 10 * LAYERS
+        now[0] += 3600.0
+        for _ in range(2):
+            reading.pass_through()
+        checked = counts.checked
+        for _ in range(10):
+            reading.pass_through()
+        assert counts.checked - checked <= LAYERS
 
 
 def test_a_file_that_is_only_touched_goes_on(tmp_path: Path) -> None:
