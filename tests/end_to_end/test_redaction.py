@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -61,6 +62,13 @@ def chat_of(client: SplitClient, *said: str, max_tokens: int = 8) -> ChatSession
     return chat
 
 
+def told(read: str, *parts: str) -> list[str]:
+    """Those of ``parts`` that are in what was ``read``."""
+    # Of the surrogates one alone begins like a name here, and is drawn whatever the names are.
+    left = re.sub(r"\bPetersen\b", "", read)
+    return [part for part in parts if part in left]
+
+
 def test_planted_numbers_are_read_without_redaction_and_none_of_them_with_it(
     server: RunningServer,
 ) -> None:
@@ -90,7 +98,7 @@ def test_no_value_travels_in_messages_files_forms_stops_and_drafts(
         chat.close()
     read = table.read(frames)
     assert "pays" in read
-    assert [part for part in (*PARTS, "Peter", "Miller") if part in read] == []
+    assert told(read, *PARTS, "Peter", "Miller") == []
 
 
 def test_a_form_is_filled_with_surrogates_and_its_value_is_the_real_one(
@@ -154,7 +162,7 @@ def test_a_saved_chat_goes_on_with_its_map(
             other.send("Does Anna know?").read()
             other.close()
     assert other.redaction.entries == chat.redaction.entries
-    assert [part for part in PARTS if part in table.read(frames)] == []
+    assert told(table.read(frames), *PARTS) == []
 
 
 def test_another_chat_has_another_map(client: SplitClient) -> None:
@@ -184,11 +192,11 @@ def test_arguments_are_undone_for_a_call_that_was_confirmed_and_for_no_other(
     assert asked[0].values() == {"name": "Anna Schmidt"}
     assert got == ["Anna Schmidt"]
     assert run.messages[2].content == f"Anna Schmidt, {IBAN}"
-    assert [part for part in PARTS if part in table.read(frames)] == []
+    assert told(table.read(frames), *PARTS) == []
     with tapped() as frames:
         client.run(SAID, [find], choice="required", max_tokens=60, allow=lambda *_: UNASKED)
     assert got[1] != "Anna Schmidt"
-    assert [part for part in PARTS if part in table.read(frames)] == []
+    assert told(table.read(frames), *PARTS) == []
 
 
 def test_what_went_out_before_is_redacted_from_the_next_message_on(
@@ -201,7 +209,7 @@ def test_what_went_out_before_is_redacted_from_the_next_message_on(
     chat.redact()
     with tapped() as frames:
         chat.send("Go on.").read()
-    assert [part for part in PARTS if part in table.read(frames)] == []
+    assert told(table.read(frames), *PARTS) == []
 
 
 def test_what_the_server_keeps_is_forgotten_by_what_was_sent(client: SplitClient) -> None:
@@ -223,7 +231,7 @@ def test_chats_without_a_session_of_their_own_share_a_map(
         ]
         client.chat(history, max_tokens=3).read()
         client.generate(SAID, max_tokens=3).read()
-    assert [part for part in PARTS if part in table.read(frames)] == []
+    assert told(table.read(frames), *PARTS) == []
 
 
 def test_brightness_and_redaction_exclude_each_other(client: SplitClient) -> None:
@@ -244,7 +252,7 @@ def test_an_asynchronous_chat_is_redacted_too(server: RunningServer, table: Tabl
                 await chat.send(SAID).read()
             return frames
 
-    assert [part for part in PARTS if part in table.read(asyncio.run(talk()))] == []
+    assert told(table.read(asyncio.run(talk())), *PARTS) == []
 
 
 def terminal(*arguments: str, given: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:

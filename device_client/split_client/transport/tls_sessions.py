@@ -6,14 +6,15 @@ import socket
 import ssl
 from collections import OrderedDict
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.tls import pinned_authority, tls_context
 
 _MOST = 16
-# Host, port and pinned authority.
-_Key: TypeAlias = tuple[str, int, str | None]
+# Host, port, and the pinned authority or what the system's were read from.
+_Key: TypeAlias = tuple[str, int, str | tuple[tuple[str, int], ...]]
 
 
 @dataclass(slots=True)
@@ -71,4 +72,18 @@ class TlsSessions:
 
 
 def _key(endpoint: Endpoint) -> _Key:
-    return endpoint.host, endpoint.port, pinned_authority(endpoint)
+    return endpoint.host, endpoint.port, pinned_authority(endpoint) or _system()
+
+
+def _system() -> tuple[tuple[str, int], ...]:
+    """The system's authorities as files, which people name or change while a program runs."""
+    paths = ssl.get_default_verify_paths()
+    return tuple((path, _changed(path)) for path in (paths.cafile, paths.capath) if path)
+
+
+def _changed(path: str) -> int:
+    """When, in nanoseconds; 0 where that cannot be told."""
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 from collections.abc import Iterator
@@ -87,3 +88,17 @@ def test_the_authorities_are_read_once_for_a_library_that_connects_by_itself(
     pins.reverse()
     sessions.forget(server)
     assert sessions.context(server) is not kept
+
+
+def test_who_names_other_authorities_while_the_program_runs_is_heeded_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint, sessions = Endpoint.parse("https://127.0.0.1:1"), TlsSessions()
+    kept = sessions.context(endpoint)
+    assert sessions.context(endpoint) is kept
+    own = make_identity(tmp_path, "IP:127.0.0.1").certificate
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    named = sessions.context(endpoint)
+    assert named is not kept
+    os.utime(own, ns=(1, 1))
+    assert sessions.context(endpoint) is not named
