@@ -28,8 +28,7 @@ from scripts.bench.row_sessions import Served
 
 # Sessions of a replica that is to be full.
 _FEW = 8
-# Of each replica, that of a cluster too: where they plan alike, states are equal to the bit. What
-# they may hold is enough for all sessions at once.
+# Of each replica, that of a cluster too. What they may hold is enough for all sessions at once.
 _EACH = {"threads": 1, "memory_limit": 1_500_000_000}
 
 
