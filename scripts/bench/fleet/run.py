@@ -97,8 +97,8 @@ def _in_front(names: list[str], folder: Path, replicas: list[Replica]) -> Iterat
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--replicas", type=int, default=4)
-    parser.add_argument("--rounds", type=int, default=21, help="of the step; 0: not that")
-    parser.add_argument("--steps", type=int, default=100, help="of one round")
+    parser.add_argument("--rounds", type=int, default=300, help="of the step; 0: not that")
+    parser.add_argument("--steps", type=int, default=10, help="of one round")
     parser.add_argument("--devices", type=int, default=1000, help="in all; 0: not that")
     parser.add_argument("--folder", help="keep logs and configurations here")
     parser.add_argument("--server", action="append", default=[], help="one more flag of replicas")
