@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from split_server.kv.run import MOST_POSITIONS
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.counts import Counts
 from split_server.kv_disk.index import Index
@@ -38,18 +37,15 @@ class Fetcher:
         """Have the pool hold the longest of ``asked``, positions and names of blocks, the longest
         first, where that is more than ``least`` positions beyond what it holds.
         """
-        looked = False
+        if not asked or self._pool.knows(asked[0][1]) or not self._pause.over:
+            return
+        if not self._index.knows(asked[0][1]):
+            # Others may have written more of it than is known here.
+            await self._timed(partial(self._reader.look, asked))
         for _ in range(MOST_OPENED):
-            if not self._pause.over:
-                return
-            found = self._best(asked, least)
+            found = self._best(asked, least) if self._pause.over else None
             if found is None:
-                if looked or not asked or self._pool.knows(asked[0][1]):
-                    return
-                looked = True
-                names = _likely(asked)
-                await self._timed(partial(self._reader.look, names))
-                continue
+                return
             position, block = found
             if await self._read_to(block):
                 return
@@ -83,11 +79,3 @@ class Fetcher:
         except SplitError:
             pass
         return None
-
-
-def _likely(asked: Sequence[tuple[int, bytes]]) -> list[bytes]:
-    """Names that a file may end with: the longest ones, and whole runs."""
-    half = MOST_OPENED // 2
-    longest = [name for _, name in asked[:half]]
-    whole = [name for position, name in asked[half:] if position % MOST_POSITIONS == 0]
-    return longest + whole[:half]

@@ -42,6 +42,7 @@ class Folder:
         self.path, self._key_id = path, key_id
         # As it was when this server had the lock last; None while it never had.
         self._count: int | None = None
+        self._names, self._changed = frozenset[str](), -1
 
     def make(self) -> None:
         """Have the folder. Raises DiskUnusable."""
@@ -127,6 +128,18 @@ class Folder:
                     elif entry.name.startswith(_TEMPORARY):
                         writing += entry.stat(follow_symlinks=False).st_size
         return found, writing
+
+    def names(self) -> frozenset[str]:
+        """Of the run files, read again once the folder was changed. On one thread. Raises OSError.
+
+        On a file system of the network they may be those of some seconds ago.
+        """
+        changed = self.path.stat().st_mtime_ns
+        if changed != self._changed:
+            with os.scandir(self.path) as entries:
+                self._names = frozenset(one.name for one in entries if is_run_file(one.name))
+            self._changed = changed
+        return self._names
 
     def remove_leftovers(self) -> None:
         """Remove what killed processes have begun, while :meth:`locked`. Raises OSError."""

@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeVar
 
 from split_client.owner_file import reason
 from split_server.kv.lineage import is_worse
-from split_server.kv.run import Run
+from split_server.kv.run import MOST_POSITIONS, Run
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.counts import Counts
 from split_server.kv_disk.errors import BadFile, DiskUnusable, ForeignFile
@@ -63,11 +63,12 @@ class Reader:
         """The run of the file of that name, with no parent; None where there is none."""
         return self._guarded(name, lambda: self._whole(name))
 
-    def look(self, blocks: Sequence[bytes]) -> None:
-        """Look for files that end with one of ``blocks``, the best first, and are not known yet,
-        and for what they go on from; at most ``MOST_OPENED`` names are tried in vain.
+    def look(self, asked: Sequence[tuple[int, bytes]]) -> None:
+        """Look for files that end with one of ``asked``, positions and names of blocks, the longest
+        first, and are not known yet, and for what they go on from; at most ``MOST_OPENED`` names
+        are tried in vain.
         """
-        for block in blocks[:MOST_OPENED]:
+        for block in self._worth_trying(asked)[:MOST_OPENED]:
             wanted: bytes | None = block
             while wanted and not (self._index.knows(wanted) or self._pool.knows(wanted)):
                 name = wanted
@@ -76,6 +77,14 @@ class Reader:
             # What leads to it is whole; otherwise one name was tried in vain.
             if wanted is not None:
                 return
+
+    def _worth_trying(self, asked: Sequence[tuple[int, bytes]]) -> list[bytes]:
+        """Names whose files are listed, and few of others, which a list may lack yet."""
+        listed: frozenset[str] = frozenset()
+        with suppress(OSError):
+            listed = self._folder.names()
+        likely = _likely(asked)
+        return [name for _, name in asked if name in likely or file_name(name) in listed]
 
     def _found(self, block: bytes) -> Header:
         file, header, size = self._folder.open(file_name(block))
@@ -132,6 +141,13 @@ class Reader:
         except (MemoryError, RuntimeError) as error:
             _log.warning("kept keys and values were not read: %s", type(error).__name__)
         return None
+
+
+def _likely(asked: Sequence[tuple[int, bytes]]) -> set[bytes]:
+    """Names that a file may end with: the longest ones, and whole runs."""
+    half = MOST_OPENED // 2 - 1
+    whole = [name for position, name in asked[half:] if position % MOST_POSITIONS == 0]
+    return {*(name for _, name in asked[:half]), *whole[:half]}
 
 
 def _run(

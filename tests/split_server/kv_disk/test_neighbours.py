@@ -129,6 +129,18 @@ def test_a_long_text_that_a_neighbour_has_just_written_is_found_whole(tmp_path: 
     assert other.found("long", 12 * 256 + 40) == 12 * 256 + 40
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_what_a_neighbour_wrote_is_found_however_much_follows_it(
+    tmp_path: Path, known: bool
+) -> None:
+    one, other = Place(tmp_path), Place(tmp_path)
+    one.put("chat", 1024)
+    if known:
+        assert other.found("chat", 1024) == 1024
+    one.start().put("chat", 1136)
+    assert other.found("chat", 1136 + 400) == 1136
+
+
 def test_a_miss_opens_at_most_eight_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = Place(tmp_path)
     opened: list[str] = []
