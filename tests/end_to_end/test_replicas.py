@@ -20,6 +20,8 @@ from split_client.transport.carriers import returning
 from split_client.transport.channel import Patience
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.known import KnownServers
+from split_client.transport.routing.ids import new_id
+from split_client.transport.routing.route import Route
 from split_wire.errors import TooManySessions
 from tests import oracle
 from tests.balancer import Balancer
@@ -176,6 +178,13 @@ def test_noise_is_spent_once_however_often_a_session_is_sent_again(
     assert told[0] == told[1]
 
 
+def _leading(balancer: Balancer, port: int) -> str:
+    """A routing id that leads there."""
+    while balancer.order(id := new_id())[0] != port:
+        pass
+    return id
+
+
 def test_a_full_server_is_left_for_one_with_a_place(
     replicas: list[RunningServer],
     tiny_path: Path,
@@ -187,11 +196,18 @@ def test_a_full_server_is_left_for_one_with_a_place(
         full = next(server for server in replicas if server.port == home)
         monkeypatch.setattr(full.parts.steps.opening, "_queues", False)
         monkeypatch.setattr(full.parts.steps.store, "open", _refused)
+        other = next(server.port for server in replicas if server.port != home)
+        # Chance leads to the full one twice more, and not so often that the device waits.
+        ways = iter([home, home, other])
+
+        def change(route: Route, id: str | None = None) -> None:
+            route.id = id or _leading(balancer, next(ways))
+
+        monkeypatch.setattr(Route, "change", change)
         with _client(balancer, tmp_path) as client:
             assert _whole(client) == _expected(client, tiny_path)
-        ports = [one.port for one in balancer.frames()]
-        assert ports[0] == home != ports[-1]
-        assert len({one.s for one in balancer.frames()}) == len(ports)
+        assert [one.port for one in balancer.frames()] == [home, home, home, other]
+        assert len({one.s for one in balancer.frames()}) == 4
     # The next program begins at home again.
     assert balancer.order(KnownServers().routing_id(Endpoint.parse(balancer.url)))[0] == home
 
