@@ -9,7 +9,8 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ _LOCK, _TEMPORARY = "lock", ".tmp"
 _COUNT_BYTES = 8
 # Of the file system, which others need as well.
 _FREE_SHARE, _MOST_FREE = 20, 1 << 30
+# Between two lists, of the time that the first one took.
+_LISTING_APART = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,17 @@ class Listed:
 
 
 class Folder:
-    """``path`` is made where there is none; ``key_id`` of the files that are ours."""
+    """``path`` is made where there is none; ``key_id`` of the files that are ours; ``clock`` in
+    seconds.
+    """
 
-    def __init__(self, path: Path, key_id: bytes) -> None:
-        self.path, self._key_id = path, key_id
+    def __init__(
+        self, path: Path, key_id: bytes, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.path, self._key_id, self._clock = path, key_id, clock
         # As it was when this server had the lock last; None while it never had.
         self._count: int | None = None
-        self._names, self._changed = frozenset[str](), -1
+        self._names, self._changed, self._kept_until = frozenset[str](), -1, float("-inf")
 
     def make(self) -> None:
         """Have the folder. Raises DiskUnusable."""
@@ -130,15 +137,18 @@ class Folder:
         return found, writing
 
     def names(self) -> frozenset[str]:
-        """Of the run files, read again once the folder was changed. On one thread. Raises OSError.
+        """Of the run files, read again once the folder was changed, though not for long against the
+        time in between. On one thread. Raises OSError.
 
         On a file system of the network they may be those of some seconds ago.
         """
-        changed = self.path.stat().st_mtime_ns
-        if changed != self._changed:
+        begun, changed = self._clock(), self.path.stat().st_mtime_ns
+        if changed != self._changed and begun >= self._kept_until:
             with os.scandir(self.path) as entries:
                 self._names = frozenset(one.name for one in entries if is_run_file(one.name))
-            self._changed = changed
+            self._changed, ended = changed, self._clock()
+            # Somebody may have filled it with files that are as small as can be.
+            self._kept_until = ended + _LISTING_APART * (ended - begun)
         return self._names
 
     def remove_leftovers(self) -> None:

@@ -63,7 +63,7 @@ class DiskTier:
         self.salts = SaltFile(salt_file, key)
         self.counts, self.index, self.limits = Counts(), Index(), limits
         self._clock = clock
-        self._folder = Folder(path, key.id)
+        self._folder = Folder(path, key.id, clock)
         self._folder.make()
         self._waiting = Waiting(_IDLE, clock)
         self._keeper = Keeper(self._folder, self.index, self.salts, limits, self.counts, wall)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -29,13 +29,13 @@ def _killed(rig: Rig, peer: PeerAnswer) -> None:
     peer.peer.sessions.clear()
 
 
-def _waits(rig: Rig, lose: object) -> Iterator[float]:
+def _waits(rig: Rig, lose: Callable[[], object]) -> Iterator[float]:
     """Seconds that each of several replies waits, with ``lose()`` before it."""
     tokens = [1, 2]
     rig.extend(tokens)
     for token in range(_KILLS):
         rig.now += _APART
-        lose()  # type: ignore[operator]
+        lose()
         tokens.append(token)
         before = rig.now
         assert rig.extend(tokens) == truth(tokens)

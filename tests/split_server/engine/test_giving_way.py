@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from types import FunctionType
 
 import pytest
 
@@ -58,23 +58,30 @@ def test_a_thread_that_works_for_a_loading_one_gives_way_too() -> None:
     assert on_passing_thread(given_way_to) is None
 
 
+def _standing_aside(
+    turns: DeviceTurns, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> list[float]:
+    """How patient everybody is who stands aside, which takes so many ``seconds`` each time."""
+    waited: list[float] = []
+
+    def stand_aside(patience: float) -> float:
+        waited.append(patience)
+        return seconds
+
+    monkeypatch.setattr(turns, "stand_aside", stand_aside)
+    return waited
+
+
 @pytest.mark.parametrize(("module", "waits"), [("logging", 0), ("somewhere", 1)])
 def test_whoever_holds_a_lock_that_a_pass_needs_does_not_wait_for_it(
     module: str, waits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = DeviceTurns(release=lambda: None)
-    waited: list[float] = []
-
-    def stand_aside(patience: float) -> float:
-        waited.append(patience)
-        return 0.0
-
-    monkeypatch.setattr(turns, "stand_aside", stand_aside)
+    waited = _standing_aside(turns, 0.0, monkeypatch)
     look = _Look(turns)
-    held: dict[str, Any] = {"__name__": module}
-    exec("def hold(work): return work()", held)  # noqa: S102
+    hold = FunctionType((lambda work: work()).__code__, {"__name__": module})
     with turns.seat().turn():
-        held["hold"](lambda: look(sys._getframe(), "call", None))
+        hold(lambda: look(sys._getframe(), "call", None))
     assert len(waited) == waits
 
 
@@ -82,13 +89,7 @@ def test_who_waited_for_long_goes_on_beside_the_pass_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     turns = DeviceTurns(release=lambda: None)
-    waited: list[float] = []
-
-    def stand_aside(patience: float) -> float:
-        waited.append(patience)
-        return 3600.0
-
-    monkeypatch.setattr(turns, "stand_aside", stand_aside)
+    waited = _standing_aside(turns, 3600.0, monkeypatch)
     look = _Look(turns)
     with turns.seat().turn():
         for _ in range(100):
