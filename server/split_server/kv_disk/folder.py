@@ -1,7 +1,8 @@
 """The folder of run files: its bytes stay within the budget, whoever else writes to it.
 
-A file that is begun takes its whole size from then on. The lock is held for that and for eviction
-alone; a count in its file tells whether others have begun files meanwhile.
+A file that is begun takes its whole size from then on. The lock is held for that, for eviction, and
+while a file gets its name, so that a list under the lock has each file once; a count in its file
+tells whether others have begun files meanwhile.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class Folder:
         self.path, self._key_id, self._clock = path, key_id, clock
         # As it was when this server had the lock last; None while it never had.
         self._count: int | None = None
+        # Its file while it is held, else none.
+        self._lock = -1
         self._names, self._changed, self._kept_until = frozenset[str](), -1, float("-inf")
 
     def make(self) -> None:
@@ -66,11 +69,18 @@ class Folder:
         """
         with take_lock(self.path / _LOCK) as lock:
             count = int.from_bytes(os.pread(lock.fileno(), _COUNT_BYTES, 0), "little")
-            alone, self._count = count == self._count, count
-            yield alone
-            if self._count != count:
-                mine = self._count % (1 << 64)
-                os.pwrite(lock.fileno(), mine.to_bytes(_COUNT_BYTES, "little"), 0)
+            alone, self._count, self._lock = count == self._count, count, lock.fileno()
+            try:
+                yield alone
+            except BaseException:
+                self.look_again()
+                raise
+            finally:
+                self._lock = -1
+
+    def look_again(self) -> None:
+        """Whoever has the lock next shall not rely on what is known."""
+        self._count = None
 
     def free(self) -> int:
         """Bytes that may be taken of the file system. Raises OSError."""
@@ -80,6 +90,7 @@ class Folder:
 
     def begin(self, size: int) -> tuple[Path, BinaryIO]:
         """A temporary file of ``size`` bytes, while :meth:`locked`. Raises OSError."""
+        self._tell_others()
         path = self.path / f"{_TEMPORARY}{secrets.token_hex(8)}"
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         file = os.fdopen(os.open(path, flags, 0o600), "r+b", buffering=0)
@@ -91,19 +102,25 @@ class Folder:
             file.close()
             path.unlink(missing_ok=True)
             raise
-        self._count = (self._count or 0) + 1
         return path, file
 
+    def _tell_others(self) -> None:
+        """Count one more; before it is begun, as what is killed in between must not be missed."""
+        self._count = ((self._count or 0) + 1) % (1 << 8 * _COUNT_BYTES)
+        os.pwrite(self._lock, self._count.to_bytes(_COUNT_BYTES, "little"), 0)
+
     def finish(self, path: Path, file: BinaryIO, data: memoryview, name: str) -> None:
-        """Write ``data`` and give the file its ``name``; it is whole or not there. Raises OSError,
-        and then nothing is left of it.
+        """Write ``data`` and give the file its ``name``, while not :meth:`locked`; it is whole or
+        not there. Raises OSError, and then nothing is left of it.
         """
         try:
             with file:
                 while data:
                     data = data[file.write(data) :]
                 os.fsync(file.fileno())
-                path.rename(self.path / name)
+                # Who lists the folder meanwhile may find it under neither name.
+                with take_lock(self.path / _LOCK):
+                    path.rename(self.path / name)
         except BaseException:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -124,7 +141,9 @@ class Folder:
             os.utime(self.path / name, (now, now))
 
     def listed(self) -> tuple[list[Listed], int]:
-        """The run files, and the bytes of those that are being written. Raises OSError."""
+        """The run files, and the bytes of those that are being written; all of them are found while
+        :meth:`locked`. Raises OSError.
+        """
         found, writing = [], 0
         with os.scandir(self.path) as entries:
             for entry in entries:

@@ -52,10 +52,10 @@ class Index:
         """Whether there is a file of that name."""
         return file in self._files
 
-    def seen(self, file: str, used: float) -> bool:
-        """Whether a file of that name is known; it was last used then, by whomever."""
+    def seen(self, file: str, size: int, used: float) -> bool:
+        """Whether a file of that name and size is known; it was last used then, by whomever."""
         entry = self._files.get(file)
-        if entry is None:
+        if entry is None or entry.size != size:
             return False
         entry.used = max(entry.used, used)
         return True

@@ -57,7 +57,9 @@ class Keeper:
         """
         with self._folder.locked():
             self._folder.remove_leftovers()
+        # Not under the lock: all headers are read, and neighbours write meanwhile.
         self._refresh()
+        self._folder.look_again()
         foreign = sum(entry.header is None for entry in self._index.entries())
         if foreign:
             _log.warning(
@@ -134,7 +136,7 @@ class Keeper:
         self._unsure.clear()
         owners = _Owners(self._salts)
         for one in listed:
-            if not self._index.seen(one.name, one.used):
+            if not self._index.seen(one.name, one.size, one.used):
                 self._learn(one, self._header(one), owners)
 
     def _learn(self, one: Listed, header: Header | None, owners: _Owners) -> None:
