@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -137,7 +138,8 @@ class Keeper:
         owners = _Owners(self._salts)
         for one in listed:
             if not self._index.seen(one.name, one.size, one.used):
-                self._learn(one, self._header(one), owners)
+                with suppress(FileNotFoundError):
+                    self._learn(one, self._header(one), owners)
 
     def _learn(self, one: Listed, header: Header | None, owners: _Owners) -> None:
         known = None if header is None else owners.know(header.owner)
@@ -153,17 +155,18 @@ class Keeper:
             self._folder.remove(one.name)
 
     def _header(self, one: Listed) -> Header | None:
-        """None of a file that is not ours, or is there no more."""
+        """None of a file that is not ours. Raises FileNotFoundError where it is there no more."""
         try:
             file, header, _ = self._folder.open(one.name)
         except ForeignFile:
             return None
         except BadFile as bad:
             self._counts.failed[bad.kind] += 1
-            self._folder.remove(one.name)
+            if self._folder.remove(one.name):
+                raise FileNotFoundError from bad
             return None
         except FileNotFoundError:
-            return None
+            raise
         except OSError:
             self._counts.failed["read"] += 1
             return None

@@ -34,6 +34,8 @@ def main(root: Path, seed: int, budget: int) -> None:
     place = Place(root, total=budget)
     while True:
         text, end = f"text {chance.randrange(TEXTS)}", chance.randrange(16, _LONGEST)
+        # Thousands of threads of earlier lives would keep this one from its work.
+        place.tier.close()
         place.start(total=budget)
         found = place.found(text, end)
         if not found:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from split_server.kv_disk.folder import Folder
 from tests.exhaustive import EXHAUSTIVE
 from tests.patience import PATIENCE, until
 from tests.split_server.kv_disk.neighbour import TEXTS
@@ -153,6 +154,28 @@ def test_a_miss_opens_at_most_eight_names(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(type(place.tier._folder), "open", counted)
     assert place.found("nowhere", 20 * 256) == 0
     assert 0 < len(opened) <= 8
+
+
+def test_a_file_that_a_neighbour_removes_during_a_start_is_no_foreign_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = Place(tmp_path)
+    place.put("chat", 600)
+    kind = type(place.tier._folder)
+    listed = kind.listed
+
+    def then_removed(folder: Folder) -> object:
+        found = listed(folder)
+        place.files()[0].unlink(missing_ok=True)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, "listed", then_removed)
+        place.start()
+    assert len(place.files()) == 2
+    assert place.tier.index.total == weight(place.folder)
+    assert "another key" not in caplog.text
+    assert not place.tier.counts.failed
 
 
 def test_leftovers_of_a_neighbour_that_was_killed_go_with_the_next_sweep(tmp_path: Path) -> None:
