@@ -52,7 +52,10 @@ class Neighbour:
     def kill(self) -> None:
         """SIGKILL; it has to have lived until then."""
         self._process.kill()
-        _, complaint = self._process.communicate(timeout=PATIENCE)
+        self._reader.join(PATIENCE)
+        assert self._process.stderr is not None
+        with self._process:
+            complaint = self._process.stderr.read()
         assert self._process.returncode == -9, complaint
 
 
