@@ -2,7 +2,8 @@
 
 Two real split-servers with one state folder. In each round a chat of so many tokens is made at the
 first; ``--idle`` seconds after its turn that server is killed (SIGKILL), and the chat goes on with
-new rows at the second, which is warm and knows nothing of it; another chat goes on where it stayed.
+new rows at the second, which is warm and knows nothing of it; another chat goes on where it stayed,
+as long after its own last turn.
 With a --kv-disk that both share the second restores; without, it computes all, as for a chat that
 is new to it. Tokens are compared with the model's before anything is timed.
 """
@@ -94,6 +95,7 @@ class Bench:
     def _stayed(self, device: Device) -> Turn:
         with device.talk() as talk:
             chat = self._chat(talk)
+            time.sleep(self._options.idle)
             return talk.reply(chat + self._prompts.new(self._options.new))
 
     def _new(self, device: Device) -> Turn:

@@ -40,10 +40,10 @@ class Waiting:
         with self._lock:
             if self._count >= self._most:
                 return
-            group = self._groups.setdefault(session, _Group(0.0))
+            # What is kept while nobody uses the session is due with what waits already.
+            group = self._groups.setdefault(session, _Group(self._clock()))
             group.names.append(name)
             self._count += 1
-            group.at = self._clock()
 
     def touch(self, session: int) -> None:
         """``session`` is in use."""

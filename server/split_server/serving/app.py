@@ -55,7 +55,7 @@ from split_server.serving.settings.replica import require_replica
 from split_server.serving.upkeep import Upkeep, access_upkeep, every, is_named
 from split_server.threads import Threads
 
-_SWEEP_SECONDS = 10.0
+_SWEEP_SECONDS, _REST_SECONDS = 10.0, 0.5
 # What made way for sessions is computed again, no more often than this.
 _WARM_SECONDS = 60.0
 # Between looks for models that nobody uses.
@@ -137,6 +137,7 @@ class SplitApp:
         self.directory.meet(self.first)
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
+            every(_REST_SECONDS, self._keep_rests),
             every(SAMPLE_SECONDS, self._sample),
             every(_KEEP_SECONDS, self.rooms.sweep),
             *([] if self.parts.warm is None else [every(_WARM_SECONDS, self._keep_warm)]),
@@ -240,6 +241,10 @@ class SplitApp:
         for room in self.rooms.rooms():
             room.sweep()
         self._shared.responses.sweep()
+
+    async def _keep_rests(self) -> None:
+        for room in self.rooms.rooms():
+            await room.parts.steps.keep_rests()
 
     async def _keep_warm(self) -> None:
         if self.parts.warm is None:

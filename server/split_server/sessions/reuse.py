@@ -201,6 +201,18 @@ class Reuse:
         """
         self._publishing.keep_all(session)
 
+    def rest(self, session: Session) -> int:
+        """Where the few blocks end that a session which rests has not published yet and may have
+        written; 0 where there are none.
+        """
+        return self._publishing.rest(session)
+
+    async def keep_rest(self, session: Session, end: int) -> None:
+        """Publish up to ``end``, see :meth:`rest`; no step of ``session`` begins meanwhile. Raises
+        Overloaded, ShuttingDown.
+        """
+        await self._publishing.keep_rest(session, end)
+
     def keep_cut_off(self, session: Session, start: int) -> None:
         """Keep what ``session`` holds behind ``start``, which it is about to give up. From any
         thread that may read its cache.

@@ -25,6 +25,7 @@ from split_server.sessions.admission.opening import Opening
 from split_server.sessions.admission.posting import Posting
 from split_server.sessions.admission.recall import Recall
 from split_server.sessions.admission.request import StepRequest
+from split_server.sessions.admission.resting import Resting
 from split_server.sessions.admission.seeing import Seeing
 from split_server.sessions.admission.splicing import Splicing
 from split_server.sessions.cache_groups import CacheGroups
@@ -100,6 +101,7 @@ class StepAdmission:
         self._sharing = None if reuse is None else reuse.sharing
         self._entrance = Entrance(store, engine.info, max_queued, open_within, self._sharing)
         self.recall = Recall(reuse, store, self._entrance)
+        self._resting = None if reuse is None else Resting(store, reuse, self._entrance)
         self.seeing = Seeing(self._entrance, reuse, offered=spans)
         self._posting = Posting(engine, self.tasks, reuse)
         self.splicing: Splicing | None = None
@@ -174,6 +176,13 @@ class StepAdmission:
         self.store.sweep()
         if self.reuse is not None:
             self.reuse.pool.sweep()
+
+    async def keep_rests(self) -> None:
+        """Keep the last rows of replies after which nothing came for a moment, where there is a
+        disk for them.
+        """
+        if self._resting is not None and self.reuse is not None and self.reuse.disk is not None:
+            await self._resting.keep()
 
     async def _ready(self, principal: str) -> None:
         """Have at hand what names the rows of the principal's sessions."""

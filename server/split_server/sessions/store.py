@@ -141,6 +141,11 @@ class SessionStore:
         """The sessions without a step under way."""
         return [session for session in self._sessions.values() if not session.running]
 
+    def unused_for(self, seconds: float) -> list[Session]:
+        """The sessions without a step under way that nobody has used for so long."""
+        latest = self._clock() - seconds
+        return [session for session in self.idle() if session.last_used <= latest]
+
     def of(self, principal: str) -> list[Session]:
         """The principal's sessions, with those that end and those that are being kept just now."""
         every = (*self._all(), *self._parking)

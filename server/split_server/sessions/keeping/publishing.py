@@ -102,6 +102,27 @@ class Publishing:
             ends, exact = block_ends(start, kept), names.in_tier("exact")
             session.traces.add(exact.name(at, session.chain.at(at)) for at in ends)
 
+    def rest(self, session: Session) -> int:
+        """Where the whole blocks end that a session which rests would publish in a moment; 0 where
+        there are none, or where it is not to outlive the process.
+        """
+        end, names = session.sure - session.sure % BLOCK, self._naming.publishes(session)
+        few = BLOCK <= end - session.published <= _DECODED + BLOCK
+        whole = len(session.chain) == session.cache.length
+        if names is None or not few or not whole or end < WORTH_LOOKING:
+            return 0
+        return end if self._copies.writes(session) else 0
+
+    async def keep_rest(self, session: Session, end: int) -> None:
+        """Publish up to ``end``, see :meth:`rest`; no step of ``session`` begins meanwhile. Raises
+        Overloaded, ShuttingDown.
+        """
+        names = self._naming.publishes(session)
+        if names is not None:
+            session.published = await self._threads.run(
+                lambda: self._copies.keep(session, names, session.published, end, session.chain.at)
+            )
+
     def keep_all(self, session: Session) -> None:
         """Keep all that the session holds, of which no step runs."""
         end, names = session.sure, self._naming.publishes(session)
