@@ -99,6 +99,7 @@ class Bench:
             return talk.reply(chat + self._prompts.new(self._options.new))
 
     def _new(self, device: Device) -> Turn:
+        time.sleep(self._options.idle)
         return device.once(self._prompts.new(self._options.chat + self._options.new))
 
     def _chat(self, talk: Talk) -> list[int]:
