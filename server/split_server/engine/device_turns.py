@@ -22,7 +22,7 @@ from split_server.engine.teams import release_team
 _PATIENCE = 0.25
 # Of the latest pass: how long the next one waits for threads that load a model, which stand aside
 # during passes.
-_ASIDE = 0.2
+_ASIDE = 0.125
 
 
 def _nothing() -> None:
@@ -171,6 +171,8 @@ class DeviceTurns:
         begun = self._clock()
         if begun < self.aside_from:
             return 0.0
+        # While it has a team as well, those of passes sleep between products.
+        self.release()
         with self._changed:
             self._aside += 1
             self._changed.wait_for(lambda: self._clock() < self.aside_from, patience)

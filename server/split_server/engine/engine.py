@@ -13,6 +13,7 @@ from split_server.engine.backend import Runner
 from split_server.engine.budget import PASS_ROWS
 from split_server.engine.device_turns import DeviceTurns, Seat
 from split_server.engine.errand import Errand
+from split_server.engine.giving_way import giving_way
 from split_server.engine.job import Outcome, StepJob
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
@@ -156,22 +157,32 @@ class Engine:
 
     def _work(self) -> None:
         try:
-            self._work_to_the_end()
+            started = self._started()
+            while started and not self._served():
+                continue
         finally:
             self._seat.leave()
+        if started:
+            self._ended.set_result(None)
 
-    def _work_to_the_end(self) -> None:
+    def _started(self) -> bool:
         try:
-            with self._seat.turn():
-                self._runner.warm_up()
+            self._warm_up()
         # Whatever is wrong belongs to whoever starts the engine.
         except Exception as error:  # noqa: BLE001
             self._ready.set_exception(error)
-            return
+            return False
         self._ready.set_result(None)
-        while not self._served():
-            continue
-        self._ended.set_result(None)
+        return True
+
+    def _warm_up(self) -> None:
+        """Beside other models, whose steps such a pass would delay by more than its seconds: it is
+        the first of the thread.
+        """
+        with giving_way(self._turns):
+            self._runner.warm_up()
+        if not self._turns.alone:
+            self._turns.release()
 
     def _served(self) -> bool:
         """Serve until the engine is stopped, or refuse all steps until then once the model has

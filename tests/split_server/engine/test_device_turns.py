@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from split_server.engine.device_turns import DeviceTurns, Seat
+from split_server.engine.device_turns import _ASIDE, DeviceTurns, Seat
 from tests.patience import until
 
 
@@ -185,7 +185,7 @@ def test_a_team_goes_when_another_model_computes() -> None:
     waiting.end()
 
 
-def test_between_two_turns_those_who_stood_aside_have_a_fifth_of_the_first_one() -> None:
+def test_between_two_turns_those_who_stood_aside_have_a_part_of_the_first_one() -> None:
     clock = Clock()
     turns = turns_of(clock)
     seat = turns.seat()
@@ -201,8 +201,9 @@ def test_between_two_turns_those_who_stood_aside_have_a_fifth_of_the_first_one()
     assert clock.now + 1e9 < turns.aside_from
     waiting = Waiting(seat)
     assert not waiting.begun.is_set()
-    assert turns.aside_from == 12.0
-    clock.now = 12.0
+    soon = 10.0 + 10.0 * _ASIDE
+    assert turns.aside_from == soon
+    clock.now = soon
     waiting.end()
     assert seat.number is None
 
@@ -221,3 +222,15 @@ def test_a_thread_stands_aside_while_somebody_computes(patience: float) -> None:
     aside.join(30.0)
     held.end()
     assert waited[0] > 0.0
+
+
+def test_who_stands_aside_lets_its_team_go_and_who_need_not_keeps_it() -> None:
+    released: list[str] = []
+    turns = turns_of(Clock(), released)
+    turns.stand_aside(0.001)
+    assert not released
+    held = Waiting(turns.seat())
+    assert held.begun.wait(30.0)
+    turns.stand_aside(0.001)
+    held.end()
+    assert released == [threading.current_thread().name]

@@ -174,3 +174,20 @@ def test_a_model_that_does_not_start_leaves_the_turns_to_the_others(
     with pytest.raises(RuntimeError, match="a pass fails"):
         engine.start()
     until(lambda: turns.empty)
+
+
+def test_the_first_passes_of_a_model_give_way_to_those_of_another_one(tiny_path: Path) -> None:
+    turns = DeviceTurns()
+    first = turns.seat()
+    engine, runner = engine_of(tiny_path, turns)
+    runner.gate = threading.Event()
+    starting = threading.Thread(target=engine.start)
+    starting.start()
+    until(lambda: Counting.inside)
+    # It has no turn, so nobody waits for its pass.
+    with first.turn():
+        runner.gate.set()
+        until(lambda: turns.aside)
+        assert starting.is_alive()
+    starting.join(60.0)
+    run(engine.stop())
