@@ -42,6 +42,11 @@ class Threads:
         """Whether a job is under way, whose caller may have left."""
         return bool(self._busy)
 
+    @property
+    def occupied(self) -> bool:
+        """Whether a job is under way or waits."""
+        return self.at_work or not self._jobs.empty()
+
     async def run(self, work: Callable[[], _T]) -> _T:
         """Return or raise what ``work`` does on a thread. A job whose caller left is not begun.
 

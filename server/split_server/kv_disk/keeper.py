@@ -58,9 +58,9 @@ class Keeper:
         """
         with self._folder.locked():
             self._folder.remove_leftovers()
-        # Not under the lock: all headers are read, and neighbours write meanwhile.
-        self._refresh()
+        # Whatever becomes of the look: it is not under the lock, as all headers are read.
         self._folder.look_again()
+        self._refresh()
         foreign = sum(entry.header is None for entry in self._index.entries())
         if foreign:
             _log.warning(

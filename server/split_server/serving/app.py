@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -54,6 +54,7 @@ from split_server.serving.parts import Parts
 from split_server.serving.settings.replica import require_replica
 from split_server.serving.upkeep import Upkeep, access_upkeep, every, is_named
 from split_server.threads import Threads
+from split_wire.errors import ShuttingDown
 
 _SWEEP_SECONDS, _REST_SECONDS = 10.0, 0.5
 # What made way for sessions is computed again, no more often than this.
@@ -244,7 +245,8 @@ class SplitApp:
 
     async def _keep_rests(self) -> None:
         for room in self.rooms.rooms():
-            await room.parts.steps.keep_rests()
+            with suppress(ShuttingDown):
+                await room.parts.steps.keep_rests()
 
     async def _keep_warm(self) -> None:
         if self.parts.warm is None:

@@ -89,7 +89,7 @@ class StepAdmission:
         self.tasks = LastingTasks()
         self._engine = engine
         self._adapters = dict(adapters)
-        self._stopping = self._leaving = False
+        self._stopping = self._leaving = self._warm = False
         self.opening = Opening(
             store,
             manifest,
@@ -138,9 +138,15 @@ class StepAdmission:
         """Have ``observer`` told of the engine's work; before :meth:`start`."""
         self._engine.observer = observer
 
-    def start(self) -> None:
-        """Start the model thread."""
+    def warm_up(self) -> None:
+        """Start the model thread, and wait for its first passes. On any thread."""
         self._engine.start()
+        self._warm = True
+
+    def start(self) -> None:
+        """Serve; the model thread is started where it does not run yet."""
+        if not self._warm:
+            self.warm_up()
         if self.reuse is not None:
             self.reuse.start()
 
@@ -179,10 +185,11 @@ class StepAdmission:
 
     async def keep_rests(self) -> None:
         """Keep the last rows of replies after which nothing came for a moment, where there is a
-        disk for them.
+        disk for them. Raises ShuttingDown.
         """
+        self.require_serving()
         if self._resting is not None and self.reuse is not None and self.reuse.disk is not None:
-            await self._resting.keep()
+            await self.tasks.result(self.tasks.start(self._resting.keep()))
 
     async def _ready(self, principal: str) -> None:
         """Have at hand what names the rows of the principal's sessions."""

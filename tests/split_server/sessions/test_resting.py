@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from split_server.kv.kept_runs import PoolLimits
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.reuse import Reuse
+from split_wire.errors import ShuttingDown
 from tests import oracle
 from tests.engines import Device, TinySessions, serving
 from tests.patience import PATIENCE
@@ -100,6 +102,74 @@ def test_a_session_goes_on_exactly_after_it_rested(tiny_path: Path, tmp_path: Pa
         assert await again.reopen([*PROMPT, *ids]) >= WHOLE
         # Its own rows are those of the first text still.
         assert await again.greedy([*PROMPT, *ids[:30]], 4, 120) == ids[30:34]
+
+    in_service(tiny_path, tmp_path, work)
+
+
+def test_another_reply_of_the_same_length_is_kept_as_well(tiny_path: Path, tmp_path: Path) -> None:
+    async def work(service: TinySessions, clock: Clock) -> None:
+        device = await Device(service, tiny_path).open()
+        for other in (0, 1):
+            prompt = [*PROMPT[:-1], PROMPT[-1] + other]
+            await device.greedy(prompt, COUNT, (len(PROMPT) - 1) * other)
+            (session,) = service.store.idle()
+            assert session.published < WHOLE
+            clock.now += 2
+            await service.steps.keep_rests()
+            assert session.published == WHOLE
+
+    in_service(tiny_path, tmp_path, work)
+
+
+def test_what_was_purged_is_not_kept_again_because_a_session_rests(
+    tiny_path: Path, tmp_path: Path
+) -> None:
+    async def work(service: TinySessions, clock: Clock) -> None:
+        device = await Device(service, tiny_path).open()
+        ids = await device.greedy(PROMPT, COUNT)
+        assert service.steps.reuse is not None
+        await service.steps.reuse.purge("local", None)
+        clock.now += 2
+        await service.steps.keep_rests()
+        await written(service)
+        assert not len(service.steps.reuse.pool)
+        # Its next step keeps what it holds.
+        await device.greedy([*PROMPT, *ids], 40, HELD)
+        assert len(service.steps.reuse.pool)
+
+    in_service(tiny_path, tmp_path, work)
+
+
+def test_a_session_that_rests_waits_for_the_thread_of_copies(
+    tiny_path: Path, tmp_path: Path
+) -> None:
+    async def work(service: TinySessions, clock: Clock) -> None:
+        device = await Device(service, tiny_path).open()
+        ids = await device.greedy(PROMPT, COUNT)
+        assert service.steps.reuse is not None
+        threads, end = service.steps.reuse._threads, threading.Event()
+        busy = asyncio.create_task(threads.run(lambda: end.wait(PATIENCE)))
+        await asyncio.sleep(0)
+        clock.now += 2
+        await asyncio.wait_for(service.steps.keep_rests(), PATIENCE)
+        (session,) = service.store.idle()
+        assert session.published < WHOLE
+        # Whoever goes on meanwhile does not wait for it either.
+        await asyncio.wait_for(device.step(HELD, [ids[-1]]), PATIENCE)
+        end.set()
+        assert await busy
+
+    in_service(tiny_path, tmp_path, work)
+
+
+def test_a_server_that_stops_keeps_the_rest_by_itself(tiny_path: Path, tmp_path: Path) -> None:
+    async def work(service: TinySessions, clock: Clock) -> None:
+        device = await Device(service, tiny_path).open()
+        await device.greedy(PROMPT, COUNT)
+        service.steps._stopping = True
+        clock.now += 2
+        with pytest.raises(ShuttingDown):
+            await service.steps.keep_rests()
 
     in_service(tiny_path, tmp_path, work)
 

@@ -108,6 +108,8 @@ def _happen(events: Events, options: argparse.Namespace, course: Course) -> dict
     }
     found = {}
     for name, (count, happen) in planned.items():
+        if options.only and name not in options.only:
+            continue
         waited = found[name] = Waited()
         for number in range(count):
             if course.over():
@@ -164,6 +166,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--devices", type=int, default=8)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--others", type=int, default=20, help="of each other event")
+    parser.add_argument("--only", action="append", help="this event alone, and others so named")
     parser.add_argument("--gone-seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", help="keep logs and ledgers here")

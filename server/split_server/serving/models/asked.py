@@ -14,8 +14,11 @@ class Served(Protocol):
 
     @property
     def parts(self) -> Parts: ...
+    def warm_up(self) -> None:
+        """Make the first passes; it may block."""
+
     def start(self) -> None:
-        """Begin to serve; on the event loop."""
+        """Begin to serve; on the event loop, where it does not block after :meth:`warm_up`."""
 
     async def drain(self) -> None:
         """Begin no steps, answer those under way, keep what sessions hold."""

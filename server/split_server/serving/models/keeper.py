@@ -218,6 +218,7 @@ class Keeper(Generic[R]):
         with self._memory.promised(slot.size):
             room = await self._thread.run(lambda: self._load(slot.named))
         try:
+            await self._thread.run(room.warm_up)
             room.start()
         except BaseException:
             await left(room, self._thread)

@@ -68,8 +68,14 @@ class Room:
         """Whether it has no text APIs though the server has them: its tokenizer cannot be used."""
         return self.texts is None and self._shared.config.compat
 
+    def warm_up(self) -> None:
+        """Start the model's thread, and wait for its first passes, which may be long where they
+        give way to those of another model.
+        """
+        self.parts.steps.warm_up()
+
     def start(self) -> None:
-        """Start the model's thread, and serve."""
+        """Serve, after :meth:`warm_up` at once."""
         self._shared.fit(self.parts)
         self.parts.steps.start()
         self.forget(self._shared.gone)

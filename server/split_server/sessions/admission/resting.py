@@ -24,12 +24,14 @@ class Resting:
 
     def __init__(self, store: SessionStore, reuse: Reuse, entrance: Entrance) -> None:
         self._store, self._reuse, self._entrance = store, reuse, entrance
-        # Positions up to which a session was looked at: what was not kept then is not tried again,
-        # as each try is a use of the session.
-        self._tried: WeakKeyDictionary[Session, int] = WeakKeyDictionary()
+        # What names the text up to which a session was looked at: what was not kept then is not
+        # tried again, as each try is a use of the session.
+        self._tried: WeakKeyDictionary[Session, bytes] = WeakKeyDictionary()
 
     async def keep(self) -> None:
-        """Publish what sessions hold that nobody has used for a moment."""
+        """Publish what sessions hold that nobody has used for a moment; whoever waits for this must
+        not be cancelled.
+        """
         for session in self._store.unused_for(_RESTS):
             if session.framing is None or session.framing.lock.locked():
                 continue
@@ -39,11 +41,11 @@ class Resting:
 
     async def _keep(self, session: Session) -> None:
         end = 0 if session.running else self._reuse.rest(session)
-        if not end or self._tried.get(session) == end:
+        if not end or self._tried.get(session) == session.chain.at(end):
             return
-        self._tried[session] = end
         with suppress(SplitError):
             self._entrance.enter_restoring(session)
+            self._tried[session] = session.chain.at(end)
             try:
                 await self._reuse.keep_rest(session, end)
             finally:

@@ -95,6 +95,12 @@ class Copies:
                     return run, position
         return None, 0
 
+    def stands(
+        self, session: Session, names: BlockNames, known: int, end: int, digest: DigestAt
+    ) -> bool:
+        """Whether the whole blocks up to ``known``, which were kept, are kept still."""
+        return self._parent(session, names, known, end, digest)[1] >= known - known % BLOCK
+
     def _followed(self, session: Session, run: Run, end: int) -> bool:
         """Whether what the session keeps may follow the first ``end`` positions, of which ``run``
         has the last. Where the session may be written, so may what it holds all of; of what shall

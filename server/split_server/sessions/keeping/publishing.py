@@ -107,21 +107,28 @@ class Publishing:
         there are none, or where it is not to outlive the process.
         """
         end, names = session.sure - session.sure % BLOCK, self._naming.publishes(session)
-        few = BLOCK <= end - session.published <= _DECODED + BLOCK
+        # What was never kept, or is no more, is not for want of its last rows.
+        few = session.published and BLOCK <= end - session.published <= _DECODED + BLOCK
         whole = len(session.chain) == session.cache.length
         if names is None or not few or not whole or end < WORTH_LOOKING:
             return 0
-        return end if self._copies.writes(session) else 0
+        # Steps of the session would wait behind what is under way.
+        return end if self._copies.writes(session) and not self._threads.occupied else 0
 
     async def keep_rest(self, session: Session, end: int) -> None:
-        """Publish up to ``end``, see :meth:`rest`; no step of ``session`` begins meanwhile. Raises
-        Overloaded, ShuttingDown.
+        """Publish up to ``end``, see :meth:`rest`, unless what goes before it is kept no more; no
+        step of ``session`` begins meanwhile. Raises Overloaded, ShuttingDown.
         """
-        names = self._naming.publishes(session)
-        if names is not None:
-            session.published = await self._threads.run(
-                lambda: self._copies.keep(session, names, session.published, end, session.chain.at)
-            )
+        names, known, digest = self._naming.publishes(session), session.published, session.chain.at
+        if names is None:
+            return
+
+        def kept() -> int:
+            if not self._copies.stands(session, names, known, end, digest):
+                return known
+            return self._copies.keep(session, names, known, end, digest)
+
+        session.published = await self._threads.run(kept)
 
     def keep_all(self, session: Session) -> None:
         """Keep all that the session holds, of which no step runs."""

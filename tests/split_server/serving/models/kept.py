@@ -34,6 +34,9 @@ class FakeRoom:
             steps=SimpleNamespace(store=store),
         )
 
+    def warm_up(self) -> None:
+        assert not asyncio._get_running_loop()
+
     def start(self) -> None:
         self._ground.events.append(f"start {self.name}")
         if self._ground.broken == self.name:
