@@ -162,7 +162,6 @@ class Engine:
                 continue
         finally:
             self._seat.leave()
-        if started:
             self._ended.set_result(None)
 
     def _started(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from split_server.engine.device_turns import DeviceTurns
+from split_server.engine.device_turns import DeviceTurns, Seat
 from split_server.engine.engine import Engine
 from split_server.engine.errand import Errand
 from split_server.engine.job import StepJob
@@ -191,3 +192,25 @@ def test_the_first_passes_of_a_model_give_way_to_those_of_another_one(tiny_path:
         assert starting.is_alive()
     starting.join(60.0)
     run(engine.stop())
+
+
+def test_a_model_that_does_not_start_is_stopped_before_its_thread_has_ended(
+    tiny_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, runner = engine_of(tiny_path, DeviceTurns())
+    runner.fails, stopped, left = True, threading.Event(), DeviceTurns.left
+
+    def later(turns: DeviceTurns, seat: Seat) -> None:
+        assert stopped.wait(60.0)
+        left(turns, seat)
+
+    async def stop() -> None:
+        stopping = asyncio.create_task(engine.stop())
+        await asyncio.sleep(0)
+        stopped.set()
+        await asyncio.wait_for(stopping, 10.0)
+
+    monkeypatch.setattr(DeviceTurns, "left", later)
+    with pytest.raises(RuntimeError, match="a pass fails"):
+        engine.start()
+    run(stop())

@@ -51,11 +51,23 @@ def in_service(
     return asyncio.run(scenario())
 
 
+def kept_by(service: TinySessions) -> Reuse:
+    """What keeps for it."""
+    assert service.steps.reuse is not None
+    return service.steps.reuse
+
+
 async def written(service: TinySessions) -> None:
     """Have on disk what waits for it, and no more, as before a server is lost."""
-    assert service.steps.reuse is not None
-    assert service.steps.reuse.disk is not None
-    await service.steps.reuse.disk.flush()
+    disk = kept_by(service).disk
+    assert disk is not None
+    await disk.flush()
+
+
+async def replied(service: TinySessions, path: Path) -> tuple[Device, list[int]]:
+    """A device after its first reply."""
+    device = await Device(service, path).open()
+    return device, await device.greedy(PROMPT, COUNT)
 
 
 @pytest.mark.parametrize("rests", [False, True])
@@ -69,8 +81,7 @@ def test_another_server_goes_on_with_the_whole_reply_of_a_session_that_rested(
         return held, await device.greedy(text, 4, held)
 
     async def here(service: TinySessions, clock: Clock) -> tuple[int, list[int]]:
-        device = await Device(service, tiny_path).open()
-        ids = await device.greedy(PROMPT, COUNT)
+        _, ids = await replied(service, tiny_path)
         assert ids == oracle.greedy(tiny_path, PROMPT, COUNT)
         clock.now += 2 if rests else 0.5
         await service.steps.keep_rests()
@@ -125,17 +136,15 @@ def test_what_was_purged_is_not_kept_again_because_a_session_rests(
     tiny_path: Path, tmp_path: Path
 ) -> None:
     async def work(service: TinySessions, clock: Clock) -> None:
-        device = await Device(service, tiny_path).open()
-        ids = await device.greedy(PROMPT, COUNT)
-        assert service.steps.reuse is not None
-        await service.steps.reuse.purge("local", None)
+        device, ids = await replied(service, tiny_path)
+        await kept_by(service).purge("local", None)
         clock.now += 2
         await service.steps.keep_rests()
         await written(service)
-        assert not len(service.steps.reuse.pool)
+        assert not len(kept_by(service).pool)
         # Its next step keeps what it holds.
         await device.greedy([*PROMPT, *ids], 40, HELD)
-        assert len(service.steps.reuse.pool)
+        assert len(kept_by(service).pool)
 
     in_service(tiny_path, tmp_path, work)
 
@@ -144,10 +153,8 @@ def test_a_session_that_rests_waits_for_the_thread_of_copies(
     tiny_path: Path, tmp_path: Path
 ) -> None:
     async def work(service: TinySessions, clock: Clock) -> None:
-        device = await Device(service, tiny_path).open()
-        ids = await device.greedy(PROMPT, COUNT)
-        assert service.steps.reuse is not None
-        threads, end = service.steps.reuse._threads, threading.Event()
+        device, ids = await replied(service, tiny_path)
+        threads, end = kept_by(service)._threads, threading.Event()
         busy = asyncio.create_task(threads.run(lambda: end.wait(PATIENCE)))
         await asyncio.sleep(0)
         clock.now += 2
@@ -164,8 +171,7 @@ def test_a_session_that_rests_waits_for_the_thread_of_copies(
 
 def test_a_server_that_stops_keeps_the_rest_by_itself(tiny_path: Path, tmp_path: Path) -> None:
     async def work(service: TinySessions, clock: Clock) -> None:
-        device = await Device(service, tiny_path).open()
-        await device.greedy(PROMPT, COUNT)
+        await replied(service, tiny_path)
         service.steps._stopping = True
         clock.now += 2
         with pytest.raises(ShuttingDown):
@@ -178,8 +184,7 @@ def test_what_has_no_room_when_a_session_rests_is_not_tried_again_and_again(
     tiny_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(service: TinySessions, clock: Clock) -> None:
-        device = await Device(service, tiny_path).open()
-        await device.greedy(PROMPT, COUNT)
+        await replied(service, tiny_path)
         (session,) = service.store.idle()
         monkeypatch.setattr(RunPool, "room_for", lambda *_: False)
         clock.now += 2
@@ -197,8 +202,7 @@ def test_nothing_rests_that_is_not_to_be_written(tiny_path: Path, tmp_path: Path
     async def work(service: TinySessions, clock: Clock) -> None:
         device = await Device(service, tiny_path, cache="off").open()
         await device.greedy(PROMPT, COUNT)
-        memory = await Device(service, tiny_path).open()
-        await memory.greedy(PROMPT, COUNT)
+        await replied(service, tiny_path)
         for session in service.store.idle():
             session.to_disk = False
         before = [session.published for session in service.store.idle()]
@@ -211,8 +215,7 @@ def test_nothing_rests_that_is_not_to_be_written(tiny_path: Path, tmp_path: Path
 
 def test_a_step_that_is_admitted_is_not_waited_for(tiny_path: Path, tmp_path: Path) -> None:
     async def work(service: TinySessions, clock: Clock) -> None:
-        device = await Device(service, tiny_path).open()
-        await device.greedy(PROMPT, COUNT)
+        await replied(service, tiny_path)
         (session,) = service.store.idle()
         assert session.framing is not None
         clock.now += 2
